@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Correcting flipped bits before any other repair, in place, without a new log
- * or checksum. With a flipped bit in the latest log every other repair would
- * start from an older state.
+ * Correcting flipped bits, and blocks of which an equal version is elsewhere, before any
+ * other repair, in place, without a new log or checksum. With a flipped bit in the
+ * latest log every other repair would start from an older state.
  *
  * In a log of 8 MiB, one of 64 other errors looks like a flipped bit. In
  * metadata the passes detect a wrong correction. In file data they cannot, so
@@ -10,10 +10,31 @@
  */
 #include "fsck/apply/repair.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "dev/zone.h"
 #include "fsck/witness/witness.h"
+
+/* Copies block FROM, which a checksum proved to be equal, to TO. */
+static int copy_block(struct fixer_job *job, struct context *cx,
+		      const struct nilfs_geometry *geo, uint64_t to, uint64_t from)
+{
+	void *data = malloc(geo->block_size);
+	int err = data ? dev_read(job->dev, cx, from << geo->block_bits, data,
+				  geo->block_size) :
+			 fail(cx, -ENOMEM, "block of a log");
+
+	if (!err)
+		err = dev_write(job->dev, cx, to << geo->block_bits, data,
+				geo->block_size);
+	if (!err)
+		fixers_note(job, "block %" PRIu64 ": restored from block %" PRIu64,
+			    to, from);
+	free(data);
+	return err;
+}
 
 int fix_bits(struct fixer_job *job, struct context *cx,
 	     const struct finding *fixes, size_t n)
@@ -34,6 +55,11 @@ int fix_bits(struct fixer_job *job, struct context *cx,
 		byte += fix->place.offset;
 		if (!zone_is_in_place(job->dev->zones, byte))
 			continue;
+		if (fix->rule == RULE_LOG_COPY) {
+			err = copy_block(job, cx, &supers.geo, fix->place.number,
+					 fix->got);
+			continue;
+		}
 		err = dev_read(job->dev, cx, byte, &is, 1);
 		if (!err && is == fix->got)
 			err = dev_write(job->dev, cx, byte, &want, 1);

@@ -32,7 +32,8 @@ static int write_log(struct fixer_job *job, struct context *cx,
 }
 
 static const struct fixer table[RULE_FIX_COUNT] = {
-	[RULE_FIX_BITS] = { fix_bits, "correct flipped bits in place",
+	[RULE_FIX_BITS] = { fix_bits,
+	  "correct flipped bits, and blocks with an equal version, in place",
 	  "a correct bit, if the damage only looks like a flipped bit" },
 	[RULE_FIX_SUPER] = { fix_super, "repair the superblocks",
 	  "fields that only a lost superblock had, such as the label" },

@@ -24,6 +24,9 @@
  * without other damage.  If no log follows, a truncated log is more likely than
  * a flipped bit, so that is a separate finding.
  *
+ * In logs that no bit explains, one block may have an equal version elsewhere, which
+ * the checksum proves in the same way (copies.h).
+ *
  * A superblock is small enough to try every bit, including those of its length
  * and of the seed of its checksum.
  */
@@ -41,6 +44,7 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "disk/segsum.h"
+#include "fsck/witness/copies.h"
 #include "vol/root.h"
 
 #define DETAIL_MAX 160
@@ -58,6 +62,7 @@ struct search {
 	   the logs that no single bit corrects. */
 	struct sparse asked, wrong;
 	bool unverified;	/* the current release is in one of them */
+	struct copies copies;
 };
 
 int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
@@ -296,7 +301,8 @@ static int witness_walk_chain(struct search *s, struct context *cx,
 		if (last.nbits)
 			err = add_chained(s, cx, &last, ret);
 		if (!err && ret)
-			err = logbits_blocks(&s->lb, cx);
+			err = logbits_blocks(&s->lb, cx)
+				      ?: copies_add(&s->copies, cx, &s->lb);
 		if (err)
 			return err;
 		last.nbits = 0;
@@ -371,6 +377,7 @@ static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 	ret = sparse_add(&s->asked, cx, s->lb.pseg);
 	if (ret > 0) {
 		ret = logbits_blocks(&s->lb, cx)
+			      ?: copies_add(&s->copies, cx, &s->lb)
 			      ?: witness_add_log(s, cx, &s->lb, false);
 		if (!ret && !s->lb.whole)
 			ret = sparse_add(&s->wrong, cx, s->lb.pseg);
@@ -414,6 +421,7 @@ static int witness_search_segment(struct search *s, struct context *cx,
 			ret = verify_log(s, cx, blocknr);
 		else if ((ret = is_concerned(s, cx)) > 0)
 			ret = logbits_blocks(&s->lb, cx)
+				      ?: copies_add(&s->copies, cx, &s->lb)
 				      ?: witness_add_log(s, cx, &s->lb, false);
 		if (ret)
 			return ret;
@@ -559,6 +567,9 @@ static int run_search(struct check *c, struct context *cx, bool only)
 		s.geo = c->vol->geo;
 		err = search_releases(&s, cx);
 	}
+	if (!err && !only && s.copies.n)
+		err = copies_search(&s.copies, cx, &s.lb, c->findings);
+	copies_fini(&s.copies);
 	logbits_fini(&s.lb);
 	free(s.summary);
 	for (i = 0; i < 3; i++)

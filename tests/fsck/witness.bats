@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Flipped bits that checksums prove: after a repair the image is what it was,
-# byte for byte.  tests/damage tries every log of more images.
+# Flipped bits, and copies of blocks, that checksums prove: after a repair the image is
+# what it was, byte for byte.  tests/damage tries every log of more images.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -210,6 +210,11 @@ cost_nothing() {
 	begin cleaned-1k
 	damage_raw -c 17 inode:/deep i_size=4096
 	damage checkpoint:17 cp_flags=0
+	# The old place of the block, before the cleaner moved it.
+	copy=$(fsck.nilfs2 -fn "$image" |
+		sed -n 's/^log-copy: .*(found \([0-9]*\))$/\1/p')
+	dd if=/dev/zero of="$image" bs=1024 seek="$copy" count=1 conv=notrunc \
+		status=none
 	cp --sparse=always "$image" damaged
 	run -4 fsck.nilfs2 -fp "$image"
 	[[ $output == *"checkpoint 17: snapshot flag restored"* ]]
