@@ -6,10 +6,12 @@
 . "$(dirname "$0")/lint.sh"
 
 # Lines of lib, mkfs, fsck, gc and dump.
-# 116,000, and what mounted volumes (lib/live, gc/live), the rescue of files from
-# damaged ones (dump/history), forecasts and what holds the space (dump/volume) need;
-# 300 for traces of other writers and the sizes of MiDAS (gc/sim).
-most_lines=120300
+# 116,000, and what these need: mounted volumes (lib/live, gc/live), the rescue of files
+# from damaged ones (dump/history), forecasts and what holds the space (dump/volume): 4,000;
+# traces of other writers and the sizes of MiDAS (gc/sim): 300; the names of files with
+# damaged data (fsck/data), and what lies beyond the end (lib/check): 1,200; layers added
+# to a volume (mkfs/add.c): 450; metadata written twice, and its copies as proof: 450.
+most_lines=122400
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
