@@ -158,6 +158,22 @@ static bool was_elsewhere(struct comparison *c, struct context *cx,
 	return was;
 }
 
+/* Whether B leads to a virtual block without a place, which no readable log lists for
+   the file, although a log that cannot be read may have had it. */
+static bool may_be_lost(struct comparison *c, const struct filewalk_block *b)
+{
+	struct sides *s = c->w.s;
+	const struct version *all;
+	size_t i = 0, n;
+
+	if (b->blocknr || !b->vblocknr || !sparse_count(s->in->unread))
+		return false;
+	all = versions_of(&s->versions, c->w.ino, b->blkoff, b->blkoff + 1, &n);
+	while (i < n && all[i].vblocknr != b->vblocknr)
+		i++;
+	return i == n;
+}
+
 static int comparefile_visit_block(void *arg, struct context *cx,
 				   const struct filewalk_block *b)
 {
@@ -200,6 +216,9 @@ static int comparefile_visit_block(void *arg, struct context *cx,
 				listed.vblocknr == b->vblocknr;
 		s->foreign += c->is_foreign;
 	}
+	/* What the file has now may be an older version. */
+	if (!s->is_first && is_data && after && may_be_lost(c, b))
+		return lose_bytes(c, cx, LOSS_SUSPECT, offset, size, 0);
 	is_dead = versions_liveness(&c->w, cx, b->vblocknr) == VERSIONS_DEAD;
 	s->contradicted |= is_dead;
 	/* The file has the same block at the same place. */
