@@ -131,7 +131,10 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 	for (at = 0; at < n && asked < VERSIONS_MAX; at++) {
 		if ((all[at].cno > w->state->cno) != later)
 			continue;
-		is_same_one = newest || w->at->vblocknr == all[at].vblocknr;
+		/* A log that cannot be read may have had a newer one. */
+		is_same_one = w->at->vblocknr == all[at].vblocknr ||
+			      (newest && !(w->at->vblocknr &&
+					   sparse_count(s->in->unread)));
 		newest = false;
 		if (all[at].blocknr == w->blocknr)
 			continue;
