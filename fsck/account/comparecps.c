@@ -164,11 +164,10 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 			continue;
 		ret = find_compared_checkpoint(s, cx, cno, cp,
 					       cno != latest && (!cp || is_older), &now);
-		if (ret > 0 && cno == latest) {
+		/* The latest checkpoint may be a snapshot as well. */
+		if (ret > 0 && cno == latest)
 			set_compared_state(&s->states[0], cp);
-			continue;
-		}
-		if (ret > 0)
+		else if (ret > 0)
 			compare_time(s, cx, cno, cp, &now);
 		if (ret > 0 && is_unmade && le64_get(now.cp_nblk_inc))
 			cp = &now;

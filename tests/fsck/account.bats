@@ -533,6 +533,17 @@ begin_beside_node() {
 	[[ $output == *"lost: snapshot 2: inodes from 11 on: may have been lost files"* ]]
 }
 
+@test "what a snapshot loses is named if it is the latest checkpoint" {
+	mkdir tree
+	touch tree/{1..40}
+	image=$PWD/image
+	mkfs.nilfs2 -q --size 16M -B 64 --snapshot -d tree "$image"
+	forget "$(inodes_at 40)"
+	repair
+	names 40
+	[[ $lost == *"lost: snapshot 1: inode"*" 32 to "* ]]
+}
+
 # Older versions of the blocks still have checkpoints that were deleted.
 @test "checkpoints that were deleted are not said to have been there" {
 	begin cleaned-1k
