@@ -121,6 +121,24 @@ static void compare_time(struct sides *s, struct context *cx, uint64_t cno,
 		losslist_add(s->losses, cx, &loss, NULL, 0);
 }
 
+/* Whether the header before the repair shows as many snapshots as there are now, from
+   the same first one to the same last one. */
+static bool has_same_snapshots(struct sides *s, struct context *cx)
+{
+	const struct nilfs_cpfile_header *then = (const void *)s->blocks[0];
+	struct nilfs_cpfile_header now;
+	uint64_t at;
+	bool has = file_lookup(&s->before->cpfile, cx, 0, &at) > 0 &&
+		   read_cpfile_block(s, cx, 0, at) &&
+		   !cptable_header(s->after, cx, &now) &&
+		   le64_get(then->ch_nsnapshots) == le64_get(now.ch_nsnapshots) &&
+		   !memcmp(&then->ch_snapshot_list, &now.ch_snapshot_list,
+			   sizeof(now.ch_snapshot_list));
+
+	fail_clear(cx);
+	return has;
+}
+
 static int comparecps_visit_block(void *arg, struct context *cx,
 				  const struct filewalk_block *b)
 {
@@ -130,10 +148,11 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	uint64_t latest = s->before->latest.cno, end;
 	uint64_t cno = checkpoint_first(g, b->blkoff);
 	bool is_good = read_cpfile_block(s, cx, b->blkoff, b->blocknr);
-	bool is_older, is_unmade;
+	bool is_older, is_unmade, is_unmarked;
 	const struct nilfs_checkpoint *cp;
 	const struct version *had;
 	struct nilfs_checkpoint now;
+	struct loss marks = {.kind = LOSS_MARKS, .cno = cno};
 	int ret = 0;
 
 	w->doubt |= !is_good;
@@ -145,6 +164,9 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	   map has a number for it. */
 	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
+	/* Flags that were set after the version that is known. */
+	marks.last = end <= latest ? end - 1 : latest;
+	is_unmarked = !is_good || (is_older && sparse_count(s->in->unread));
 	if (is_good)
 		cno = checkpoint_first_made(g, b->blkoff, s->blocks[0]);
 	/*
@@ -174,6 +196,8 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 		if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
 			ret = add_state(s, cx, cno, cp);
 	}
+	if (is_unmarked && !has_same_snapshots(s, cx))
+		losslist_add(s->losses, cx, &marks, NULL, 0);
 	return ret < 0 ? ret : context_cancelled(cx);
 }
 

@@ -41,6 +41,11 @@ spoil() {
 @test "a volume with every type of file" { spoil 37 special --options; }
 @test "a volume after a crash with fsync" { spoil 37 crash-dsync --options; }
 
+@test "a new volume, the only checkpoint of which is a snapshot" {
+	"$BATS_TEST_DIRNAME/fresh.sh" "$BATS_TEST_TMPDIR"
+	corpus=$BATS_TEST_TMPDIR spoil 3 fresh --options
+}
+
 # restores N KINDS[:DAMAGE] NAME...: one in N cases, with any content
 restores() {
 	local every=$1 kinds=${2%%:*} damage=${2#"${2%%:*}"} name

@@ -12,4 +12,7 @@ corpus=$("$NILFS2_SOURCE/tests/kernel/corpus.sh" --cached)
 for name in $images; do
 	set -- "$@" "$corpus/$name/image"
 done
-exec "$NILFS2_BUILD/tests/damage/damage" --jobs "$(nproc)" "$@"
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+PATH=$NILFS2_BUILD/mkfs:$PATH "$NILFS2_SOURCE/tests/damage/fresh.sh" "$made"
+"$NILFS2_BUILD/tests/damage/damage" --jobs "$(nproc)" "$@" "$made/fresh/image"

@@ -544,6 +544,16 @@ begin_beside_node() {
 	[[ $lost == *"lost: snapshot 1: inode"*" 32 to "* ]]
 }
 
+# No other version of the block exists; the state itself is restored from the logs.
+@test "snapshot flags may be lost with a block of the cpfile" {
+	image=$PWD/image
+	mkdir tree
+	mkfs.nilfs2 -q --size 16M -B 64 --snapshot -d tree "$image"
+	forget "$(metadata cpfile)"
+	repair
+	[ "$lost" = "lost: snapshot flags set last, of checkpoints up to 1, if any" ]
+}
+
 # Older versions of the blocks still have checkpoints that were deleted.
 @test "checkpoints that were deleted are not said to have been there" {
 	begin cleaned-1k

@@ -316,8 +316,8 @@ sizes() {
 	run -4 fsck.nilfs2 -fn image
 	run -1 fsck.nilfs2 -fy image
 	[ "$(grep -c "^lost: .*bytes $sound to 409599 may have wrong content$" \
-		<<<"$output")" -eq 2 ]
-	[ "$(grep -c '^lost: ' <<<"$output")" -eq 2 ]
+		<<<"$output")" -eq 3 ]
+	[ "$(grep -c '^lost: ' <<<"$output")" -eq 3 ]
 	for cno in 1 2 "$(dump.nilfs2 checkpoints image | awk 'END { print $1 }')"; do
 		dump.nilfs2 cat -c "$cno" image /f | cmp -n "$sound" - one/f
 	done
