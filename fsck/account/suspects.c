@@ -369,7 +369,9 @@ static int visit_newer(struct sides *s, struct context *cx, struct file *file,
 		return damage_forgive(cx, ret);
 	}
 	ret = file_lookup(file, cx, v->blkoff, &now);
-	if (ret > 0 && !first && now == v->blocknr)
+	if (ret > 0 && !first &&
+	    (now == v->blocknr || (sparse_test(&s->written, now) &&
+				   sides_same_content(s, cx, v->blocknr, now))))
 		ret = sides_add_loss(s, cx, &s->states[0], &loss, NULL, 0);
 	/*
 	 * If the block is the only wrong one in its log, and it was replaced or
@@ -390,8 +392,7 @@ int suspects_newer(struct sides *s, struct context *cx)
 	struct versions v = {.items = NULL};
 	uint64_t asked = UINT64_MAX;
 	struct file file;
-	/* The repair may have made a log valid. */
-	int err = versions_gather(&v, cx, s, true, s->mounted), first;
+	int err = versions_gather(&v, cx, s, false, s->mounted), first;
 	size_t i;
 
 	if (!err)
@@ -399,7 +400,9 @@ int suspects_newer(struct sides *s, struct context *cx)
 	for (first = 1; first >= 0 && !err; first--) {
 		file = s->roots[1].ifile;
 		for (i = 0; i < v.n && !err; i++)
-			if (v.items[i].is_suspect)
+			/* The repair may have made the log valid. */
+			if (v.items[i].is_suspect &&
+			    sides_is_right(s, cx, true, v.items[i].blocknr, NULL) <= 0)
 				err = visit_newer(s, cx, &file, &v.items[i],
 						  first, &asked);
 	}

@@ -554,6 +554,16 @@ begin_beside_node() {
 	[ "$lost" = "lost: snapshot flags set last, of checkpoints up to 1, if any" ]
 }
 
+# The repair leads to a checkpoint that no mount finds, and moves its blocks.
+@test "a block that was moved from a log with a wrong checksum may be wrong" {
+	begin cleaned-1k
+	lose_all "$(mapped /other 968) $(mapped dat 28)
+		$(dump.nilfs2 bmap -b --nodes "$image" /other |
+			awk '$NF == "node" && $6 == 1 { print $5; exit }')"
+	repair
+	names 12
+}
+
 # Older versions of the blocks still have checkpoints that were deleted.
 @test "checkpoints that were deleted are not said to have been there" {
 	begin cleaned-1k
