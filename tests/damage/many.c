@@ -202,9 +202,20 @@ static void ignore_sum(void *arg, const char *structure, const char *field,
 	(void)arg, (void)structure, (void)field, (void)old, (void)new;
 }
 
+/* Whether the log at PSEG is as it was. */
+static bool is_sound_log(struct victim *v, uint64_t pseg)
+{
+	const uint64_t at = pseg << v->targets->geo.block_bits;
+	const struct nilfs_segment_summary *ss = (const void *)(v->sound + at);
+	const uint64_t n = le32_get(ss->ss_nblocks);
+
+	return !memcmp(v->bytes + at, v->sound + at,
+		       n << v->targets->geo.block_bits);
+}
+
 /*
  * An entry of a directory leads to another inode, with matching checksums: the
- * link counts of both show it.
+ * link counts of both show it.  The checksum of a log with other damages stays.
  */
 static void do_entry(struct victim *v)
 {
@@ -216,6 +227,7 @@ static void do_entry(struct victim *v)
 	struct dirent_iter it;
 	struct context cx;
 	struct dev *dev;
+	bool is_sealed;
 
 	if (dir->kind != TARGET_DIRECTORY)
 		return;
@@ -226,7 +238,10 @@ static void do_entry(struct victim *v)
 	} while (!e.ino || e.name[0] == '.' || below(v, 3));
 	de = (void *)(block(v, dir->blocknr) + e.offset);
 	describe(v, " entry:%" PRIu64 "@%" PRIu32, dir->blocknr, e.offset);
+	is_sealed = is_sound_log(v, dir->pseg);
 	de->inode = le64_make(NILFS_USER_INO + below(v, 64));
+	if (!is_sealed)
+		return;
 	context_init(&cx);
 	if (memory_open(&dev, &cx, v->bytes, v->size))
 		arena_die(cx.failure);
