@@ -60,12 +60,9 @@ static bool is_written_content(struct ifilewalk *w, struct context *cx)
 		(ret <= 0 || is_in_right_log(w, cx, bitmap)));
 }
 
-/* Whether inode INO does not exist after the repair and did not exist before:
-   as many inodes are in use as the entry of the checkpoint counted. */
-static bool is_missing_inode(struct ifilewalk *w, struct context *cx, uint64_t ino)
+bool comparetree_is_missing(struct sides *s, struct context *cx, uint64_t ino)
 {
-	return w->is_complete &&
-	       !attributes_is_in_use(&w->s->roots[1].ifile, cx, ino);
+	return s->is_complete && !attributes_is_in_use(&s->roots[1].ifile, cx, ino);
 }
 
 static int lose_perhaps(struct ifilewalk *w, struct context *cx, uint64_t first,
@@ -91,11 +88,11 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	int in_use = attributes_is_in_use(w->ifile, cx, ino), err;
 	uint64_t n = losslist_count(s->losses);
 
-	if (!after && is_missing_inode(w, cx, ino))
+	if (!after && comparetree_is_missing(w->s, cx, ino))
 		return 0;
 	if ((!in_use && is_written_content(w, cx)) ||
 	    (in_use < 0 && is_empty && w->has_inodes &&
-	     (w->is_complete || is_written_content(w, cx))))
+	     (w->s->is_complete || is_written_content(w, cx))))
 		return 0;
 	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
 		return sides_add_loss(s, cx, w->state, &removed, NULL, 0);
@@ -103,7 +100,7 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 		return sides_doubt(s, cx, ino);
 	err = comparefile_run(s, cx, w->state, ino, NULL, after);
 	if (err || after || in_use > 0 || n != losslist_count(s->losses) ||
-	    w->is_complete)
+	    w->s->is_complete)
 		return err;
 	/* The inode is free in the bitmap, or the bitmap is not known. An
 	   unreadable log may have had the inode. */
@@ -163,9 +160,9 @@ static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 		   other inodes. */
 		if (before &&
 		    (w->is_stale || !is_inode(w, i) ||
-		     (after ? w->is_complete &&
+		     (after ? w->s->is_complete &&
 				      !inode_is_same_file(before, after) :
-			      is_missing_inode(w, cx, ino) ||
+			      comparetree_is_missing(w->s, cx, ino) ||
 				      !attributes_is_in_use(w->ifile, cx, ino))))
 			before = NULL;
 		if (!before)
@@ -271,7 +268,7 @@ static int comparetree_visit_unknown(void *arg, struct context *cx, uint64_t blk
 
 	if (first < NILFS_USER_INO)
 		first = NILFS_USER_INO;
-	if (first >= last || w->is_complete || !sparse_count(w->s->in->unread))
+	if (first >= last || w->s->is_complete || !sparse_count(w->s->in->unread))
 		return 0;
 	return lose_perhaps(w, cx, first,
 			    last == UINT64_MAX ? last : last - 1);
@@ -386,7 +383,7 @@ int comparetree_run(struct sides *s, struct context *cx,
 		w.w.inode = &state->ifile;
 	}
 	fail_clear(cx);
-	w.is_complete = read_inode_counts(&w, cx, &were, &now) && were == now;
+	s->is_complete = read_inode_counts(&w, cx, &were, &now) && were == now;
 	err = versions_walk(&w.w, cx);
 	if (!err && w.w.doubt) {
 		/* The inodes in the unreadable part of the ifile. */

@@ -115,6 +115,7 @@ struct sides {
 	bool has_before;      /* the first of them */
 	bool unconfirmed; /* a directory may have names that it did not have before */
 	bool recounted;	  /* a link count changed or is not known */
+	bool is_complete; /* it has as many inodes as its entry counted before */
 };
 
 /* Adds LOSS of STATE. The first comparison only records that the inode is in
@@ -275,6 +276,10 @@ int comparecps_newer(struct sides *s, struct context *cx, uint64_t newest);
 int comparetree_run(struct sides *s, struct context *cx,
 		    const struct sides_state *state);
 
+/* Whether inode INO does not exist after the repair and did not exist before:
+   as many inodes are in use as the entry of the checkpoint counted. */
+bool comparetree_is_missing(struct sides *s, struct context *cx, uint64_t ino);
+
 /* A walk through the ifile of a state, and the block being compared. */
 struct ifilewalk {
 	struct sides *s;
@@ -282,7 +287,6 @@ struct ifilewalk {
 	struct filewalk w;
 	struct file before; /* the ifile, if it is known */
 	struct file *ifile; /* BEFORE, or NULL */
-	bool is_complete; /* it has as many inodes as its entry counted before */
 	const struct filewalk_block *at;
 	struct palloc_block what;
 	uint64_t blocknr; /* where the block was; 0: not known */

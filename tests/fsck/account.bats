@@ -554,6 +554,19 @@ begin_beside_node() {
 	[ "$lost" = "lost: snapshot flags set last, of checkpoints up to 1, if any" ]
 }
 
+# The entry of the checkpoint counts as many inodes as there are.
+@test "names of a snapshot that are of an older one are no losses" {
+	begin snapshots
+	for file in / /d; do
+		copy_block "$(mapped "$file" 0 2)" "$(mapped "$file" 0 4)"
+	done
+	copy_block "$(mapped ifile 1 2)" "$(mapped ifile 1 4)"
+	lose 1
+	repair
+	run -1 grep "^lost: snapshot" <<<"$lost"
+	is_sound 4
+}
+
 # The repair leads to a checkpoint that no mount finds, and moves its blocks.
 @test "a block that was moved from a log with a wrong checksum may be wrong" {
 	begin cleaned-1k
