@@ -101,24 +101,21 @@ static bool has_entry_of(const char *line, const char *path)
 }
 
 /*
- * Whether LINE is of an inode that has lost its name, and that was one in the
+ * Whether LINE is of an inode that has lost its name, and that had one in the
  * directory at N->path of state CNO: nothing else may say which one it was.
  */
 static bool has_lost_entry(const struct naming *n, const char *line,
 			   uint64_t cno)
 {
 	const char *at = strstr(line, "inode ");
-	char path[STATE_PATH_MAX], *name;
+	char path[STATE_PATH_MAX];
 	uint64_t ino;
 
 	if (!strstr(line, ": its former name was removed") || !at ||
 	    sscanf(at, "inode %" SCNu64, &ino) != 1)
 		return false;
-	state_path(n->sound, n->size, cno, ino, path);
-	name = strrchr(path, '/');
-	if (name)
-		*name = '\0';
-	return !strcmp(name ? path : ".", n->path);
+	state_path(n->sound, n->size, cno, ino, n->path, path);
+	return *path;
 }
 
 static bool has_file(const struct naming *n, const char *line,

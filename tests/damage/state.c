@@ -134,8 +134,16 @@ struct search {
 	struct image im;
 	struct root root;
 	uint64_t ino;
+	const char *dir; /* the name is in it; NULL: anywhere */
 	char *path;
 };
+
+static bool is_wanted(const struct search *s, size_t len)
+{
+	return !s->dir || (len ? strlen(s->dir) == len &&
+					 !strncmp(s->dir, s->path, len) :
+				 !strcmp(s->dir, "."));
+}
 
 /* Looks in directory INO, whose path ends at byte LEN. */
 static bool find_in(struct search *s, uint64_t ino, size_t len, int depth)
@@ -156,7 +164,7 @@ static bool find_in(struct search *s, uint64_t ino, size_t len, int depth)
 			     len ? "/" : "", e.name);
 		if (n < 0 || len + (size_t)n >= STATE_PATH_MAX)
 			continue;
-		found = e.ino == s->ino ||
+		found = (e.ino == s->ino && is_wanted(s, len)) ||
 			(e.type == NILFS_FT_DIR &&
 			 find_in(s, e.ino, len + (size_t)n, depth + 1));
 	}
@@ -165,11 +173,11 @@ static bool find_in(struct search *s, uint64_t ino, size_t len, int depth)
 }
 
 void state_path(const char *bytes, size_t size, uint64_t cno, uint64_t ino,
-		char path[STATE_PATH_MAX])
+		const char *dir, char path[STATE_PATH_MAX])
 {
-	struct search s = {.ino = ino, .path = path};
+	struct search s = {.ino = ino, .dir = dir, .path = path};
 
-	strcpy(path, ino == NILFS_ROOT_INO ? "." : "");
+	strcpy(path, ino == NILFS_ROOT_INO && !dir ? "." : "");
 	if (*path)
 		return;
 	image_open(&s.im, bytes, size);

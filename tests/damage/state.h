@@ -32,9 +32,10 @@ bool state_has(const struct state *s, const struct treesum_file *wanted);
 
 /*
  * A path of inode INO in checkpoint CNO (TREESUM_LATEST: the latest), as
- * "d/f", "." for the root directory; "" where it has none.
+ * "d/f", "." for the root directory; "" where it has none, or none in directory
+ * DIR unless that is NULL.
  */
 void state_path(const char *bytes, size_t size, uint64_t cno, uint64_t ino,
-		char path[STATE_PATH_MAX]);
+		const char *dir, char path[STATE_PATH_MAX]);
 
 #endif

@@ -132,7 +132,7 @@ static void compare(struct judging *j, const struct treesum_file *what)
 		return;
 	if (what->ino)
 		state_path(j->bench->sound, j->bench->size, what->cno,
-			   what->ino, path);
+			   what->ino, NULL, path);
 	n.path = path;
 	unnamed = became_worse(j, what) && !naming_has(&n, what);
 	j->o->hidden += unnamed && j->c->spoil == SPOIL_MANY &&
