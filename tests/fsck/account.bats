@@ -544,6 +544,22 @@ begin_beside_node() {
 	[[ $lost == *"lost: snapshot 1: inode"*" 32 to "* ]]
 }
 
+# The maps of the logs are tried first; only names show then what is a directory.
+@test "a directory with the inode of a file keeps its names" {
+	mkdir -p tree/{51..59}
+	touch tree/{11..30}
+	for dir in tree/5?; do
+		seq 6 | tee "$dir"/{1..6} >"$dir/more"
+	done
+	image=$PWD/image
+	mkfs.nilfs2 -q --size 16M -B 64 -d tree "$image"
+	dump.nilfs2 ls -R "$image" / >names
+	dd if="$image" of="$image" bs=2048 skip=$(($(inodes_at 48) * 2 + 1)) \
+		seek=$(($(inodes_at 16) * 2 + 1)) count=1 conv=notrunc status=none
+	repair
+	dump.nilfs2 ls -R "$image" / | cmp - names
+}
+
 # No other version of the block exists; the state itself is restored from the logs.
 @test "snapshot flags may be lost with a block of the cpfile" {
 	image=$PWD/image
