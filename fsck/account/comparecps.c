@@ -152,7 +152,6 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	const struct nilfs_checkpoint *cp;
 	const struct version *had;
 	struct nilfs_checkpoint now;
-	struct loss marks = {.kind = LOSS_MARKS, .cno = cno};
 	int ret = 0;
 
 	w->doubt |= !is_good;
@@ -164,8 +163,7 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	   map has a number for it. */
 	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
-	/* Flags that were set after the version that is known. */
-	marks.last = end <= latest ? end - 1 : latest;
+	/* Flags may have been set after the version that is known. */
 	is_unmarked = !is_good || (is_older && sparse_count(s->in->unread));
 	if (is_good)
 		cno = checkpoint_first_made(g, b->blkoff, s->blocks[0]);
@@ -197,7 +195,7 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 			ret = add_state(s, cx, cno, cp);
 	}
 	if (is_unmarked && !has_same_snapshots(s, cx))
-		losslist_add(s->losses, cx, &marks, NULL, 0);
+		s->unmarked = end <= latest ? end - 1 : latest;
 	return ret < 0 ? ret : context_cancelled(cx);
 }
 
@@ -211,6 +209,7 @@ int comparecps_run(struct sides *s, struct context *cx)
 		.visit = comparecps_visit_block,
 		.arg = &w,
 	};
+	struct loss marks = {.kind = LOSS_MARKS, .cno = 1};
 	struct nilfs_checkpoint cp;
 	bool is_read = !cptable_read(s->before, cx, w.cno, &cp) &&
 		       checkpoint_check(&cp, w.cno) == RULE_OK;
@@ -229,7 +228,12 @@ int comparecps_run(struct sides *s, struct context *cx)
 		s->doubts = false;
 	}
 	s->is_first = false;
-	return err ? err : damage_forgive(cx, versions_walk(&w, cx));
+	if (!err)
+		err = damage_forgive(cx, versions_walk(&w, cx));
+	marks.last = s->unmarked;
+	if (marks.last)
+		losslist_add(s->losses, cx, &marks, NULL, 0);
+	return err;
 }
 
 /* The state that is newer than the side before, from its logs. */

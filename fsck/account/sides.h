@@ -105,6 +105,7 @@ struct sides {
 	   repair restored. */
 	uint64_t *suspects;
 	size_t nsuspects, suspects_room;
+	uint64_t unmarked; /* last checkpoint whose snapshot flag may be lost, or 0 */
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */
 	unsigned int foreign; /* inodes of one block that have blocks of other files */
