@@ -344,9 +344,7 @@ static int run_comparisons(struct sides *s, struct context *cx,
 		fail_clear(cx);
 		losslist_add(s->losses, cx, &newer, NULL, 0);
 	}
-	err = prepare_comparison(s, cx);
-	if (!err)
-		err = comparecps_run(s, cx);
+	err = prepare_comparison(s, cx) ?: comparecps_run(s, cx);
 	for (again = 0; again < 2 && !err; again++) {
 		s->is_first = !again;
 		if (again && !s->doubts)
@@ -357,16 +355,12 @@ static int run_comparisons(struct sides *s, struct context *cx,
 		for (i = 0; i < s->nstates && !err; i++)
 			err = comparetree_run(s, cx, &s->states[i]);
 	}
-	if (!err)
-		err = suspects_find(s, cx);
-	if (!err)
-		err = suspects_synced(s, cx);
+	err = err ?: suspects_find(s, cx) ?: suspects_synced(s, cx);
 	if (!err && s->mounted < s->before->latest.cno)
 		err = suspects_newer(s, cx);
 	for (i = 0; i < s->nstates && !err; i++)
 		err = suspects_compare(s, cx, &s->states[i]);
-	if (!err)
-		err = comparecps_newer(s, cx, supers.newest);
+	err = err ?: comparecps_newer(s, cx, supers.newest);
 	return err ? err : losslist_find_paths(s->losses, cx, s->before,
 					       s->after);
 }

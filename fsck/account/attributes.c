@@ -80,6 +80,11 @@ int attributes_is_in_use(struct file *ifile, struct context *cx, uint64_t ino)
 	return -ENOENT;
 }
 
+bool attributes_is_missing(struct sides *s, struct context *cx, uint64_t ino)
+{
+	return s->is_complete && !attributes_is_in_use(&s->roots[1].ifile, cx, ino);
+}
+
 /* The versions of the block; their number in *N. */
 static const struct version *versions_here(const struct ifilewalk *w, size_t *n)
 {

@@ -163,7 +163,6 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	   map has a number for it. */
 	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
-	/* Flags may have been set after the version that is known. */
 	is_unmarked = !is_good || (is_older && sparse_count(s->in->unread));
 	if (is_good)
 		cno = checkpoint_first_made(g, b->blkoff, s->blocks[0]);
@@ -194,6 +193,7 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 		if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
 			ret = add_state(s, cx, cno, cp);
 	}
+	/* Flags may have been set after the version that is known. */
 	if (is_unmarked && !has_same_snapshots(s, cx))
 		s->unmarked = end <= latest ? end - 1 : latest;
 	return ret < 0 ? ret : context_cancelled(cx);
@@ -228,8 +228,7 @@ int comparecps_run(struct sides *s, struct context *cx)
 		s->doubts = false;
 	}
 	s->is_first = false;
-	if (!err)
-		err = damage_forgive(cx, versions_walk(&w, cx));
+	err = err ?: damage_forgive(cx, versions_walk(&w, cx));
 	marks.last = s->unmarked;
 	if (marks.last)
 		losslist_add(s->losses, cx, &marks, NULL, 0);

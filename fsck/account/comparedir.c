@@ -567,7 +567,7 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 			continue;
 		loss.ino = de.ino;
 		/* The block may be of another checkpoint. */
-		loss.is_open = comparetree_is_missing(s, cx, de.ino) ||
+		loss.is_open = attributes_is_missing(s, cx, de.ino) ||
 			       is_former(d, cx, blocknr, &de);
 		err = sides_add_loss(s, cx, d->state, &loss, de.name, de.name_len);
 		if (!err) /* is_name_lost() may read the former inode */

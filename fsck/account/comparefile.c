@@ -158,22 +158,6 @@ static bool was_elsewhere(struct comparison *c, struct context *cx,
 	return was;
 }
 
-/* Whether B leads to a virtual block without a place, which no readable log lists for
-   the file, although a log that cannot be read may have had it. */
-static bool may_be_lost(struct comparison *c, const struct filewalk_block *b)
-{
-	struct sides *s = c->w.s;
-	const struct version *all;
-	size_t i = 0, n;
-
-	if (b->blocknr || !b->vblocknr || !sparse_count(s->in->unread))
-		return false;
-	all = versions_of(&s->versions, c->w.ino, b->blkoff, b->blkoff + 1, &n);
-	while (i < n && all[i].vblocknr != b->vblocknr)
-		i++;
-	return i == n;
-}
-
 static int comparefile_visit_block(void *arg, struct context *cx,
 				   const struct filewalk_block *b)
 {
@@ -216,8 +200,11 @@ static int comparefile_visit_block(void *arg, struct context *cx,
 				listed.vblocknr == b->vblocknr;
 		s->foreign += c->is_foreign;
 	}
-	/* What the file has now may be an older version. */
-	if (!s->is_first && is_data && after && may_be_lost(c, b))
+	/* No log lists the virtual block, which has no place, but one that cannot be
+	   read may. What the file has now may be an older version. */
+	if (!s->is_first && is_data && after && !b->blocknr && b->vblocknr &&
+	    sparse_count(s->in->unread) &&
+	    !versions_choose(&c->w, cx, b->blkoff, b->vblocknr))
 		return lose_bytes(c, cx, LOSS_SUSPECT, offset, size, 0);
 	is_dead = versions_liveness(&c->w, cx, b->vblocknr) == VERSIONS_DEAD;
 	s->contradicted |= is_dead;

@@ -60,11 +60,6 @@ static bool is_written_content(struct ifilewalk *w, struct context *cx)
 		(ret <= 0 || is_in_right_log(w, cx, bitmap)));
 }
 
-bool comparetree_is_missing(struct sides *s, struct context *cx, uint64_t ino)
-{
-	return s->is_complete && !attributes_is_in_use(&s->roots[1].ifile, cx, ino);
-}
-
 static int lose_perhaps(struct ifilewalk *w, struct context *cx, uint64_t first,
 			uint64_t last)
 {
@@ -88,7 +83,7 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	int in_use = attributes_is_in_use(w->ifile, cx, ino), err;
 	uint64_t n = losslist_count(s->losses);
 
-	if (!after && comparetree_is_missing(w->s, cx, ino))
+	if (!after && attributes_is_missing(w->s, cx, ino))
 		return 0;
 	if ((!in_use && is_written_content(w, cx)) ||
 	    (in_use < 0 && is_empty && w->has_inodes &&
@@ -162,7 +157,7 @@ static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 		    (w->is_stale || !is_inode(w, i) ||
 		     (after ? w->s->is_complete &&
 				      !inode_is_same_file(before, after) :
-			      comparetree_is_missing(w->s, cx, ino) ||
+			      attributes_is_missing(w->s, cx, ino) ||
 				      !attributes_is_in_use(w->ifile, cx, ino))))
 			before = NULL;
 		if (!before)
@@ -398,8 +393,7 @@ int comparetree_run(struct sides *s, struct context *cx,
 		if (last.first > v->end)
 			v->end = last.first;
 	}
-	if (!err)
-		err = compare_count(&w, cx, n);
+	err = err ?: compare_count(&w, cx, n);
 	/*
 	 * Directories have all their names, although some of their blocks could
 	 * not be read, if each inode has its former number of names and each of

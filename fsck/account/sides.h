@@ -277,10 +277,6 @@ int comparecps_newer(struct sides *s, struct context *cx, uint64_t newest);
 int comparetree_run(struct sides *s, struct context *cx,
 		    const struct sides_state *state);
 
-/* Whether inode INO does not exist after the repair and did not exist before:
-   as many inodes are in use as the entry of the checkpoint counted. */
-bool comparetree_is_missing(struct sides *s, struct context *cx, uint64_t ino);
-
 /* A walk through the ifile of a state, and the block being compared. */
 struct ifilewalk {
 	struct sides *s;
@@ -311,6 +307,10 @@ ifilewalk_inode(const struct ifilewalk *w, int side, uint64_t i)
  * descriptor.
  */
 int attributes_is_in_use(struct file *ifile, struct context *cx, uint64_t ino);
+
+/* Whether inode INO does not exist after the repair and did not exist before:
+   as many inodes are in use as the entry of the checkpoint counted. */
+bool attributes_is_missing(struct sides *s, struct context *cx, uint64_t ino);
 
 /* Whether the block before equals a version that was already replaced at the
    checkpoint. Uses the buffers of the sides. */
