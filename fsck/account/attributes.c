@@ -128,6 +128,9 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 	const struct nilfs_inode *then, *after;
 	const struct version *all;
 	unsigned int asked = 0;
+	const bool is_pointed = w->at->vblocknr &&
+			       versions_liveness(&w->w, cx, w->at->vblocknr) !=
+				       VERSIONS_DEAD;
 	bool newest = !later, is_same_one;
 	size_t at, n;
 	uint64_t i;
@@ -136,10 +139,9 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 	for (at = 0; at < n && asked < VERSIONS_MAX; at++) {
 		if ((all[at].cno > w->state->cno) != later)
 			continue;
-		/* A log that cannot be read may have had a newer one. */
+		/* A log that is not there any more may have had a newer one. */
 		is_same_one = w->at->vblocknr == all[at].vblocknr ||
-			      (newest && !(w->at->vblocknr &&
-					   sparse_count(s->in->unread)));
+			      (newest && !is_pointed && !sparse_count(s->in->unread));
 		newest = false;
 		if (all[at].blocknr == w->blocknr)
 			continue;
