@@ -360,9 +360,8 @@ static int run_comparisons(struct sides *s, struct context *cx,
 		err = suspects_newer(s, cx);
 	for (i = 0; i < s->nstates && !err; i++)
 		err = suspects_compare(s, cx, &s->states[i]);
-	err = err ?: comparecps_newer(s, cx, supers.newest);
-	return err ? err : losslist_find_paths(s->losses, cx, s->before,
-					       s->after);
+	return err ?: comparecps_newer(s, cx, supers.newest) ?:
+	       losslist_find_paths(s->losses, cx, s->before, s->after);
 }
 
 int account_run(struct losslist *l, struct context *cx,

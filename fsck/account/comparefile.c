@@ -305,8 +305,7 @@ int comparefile_run(struct sides *s, struct context *cx,
 			   after && size == now &&
 			   !memcmp(before->i_bmap, after->i_bmap,
 				   sizeof(before->i_bmap));
-	if (!err)
-		err = versions_walk(&c.w, cx);
+	err = err ?: versions_walk(&c.w, cx);
 	if (!err && c.is_dir && c.dir.nblocks && !s->unconfirmed) {
 		err = comparedir_confirm(&c.dir, cx);
 		s->unconfirmed = err <= 0;

@@ -170,12 +170,10 @@ static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 			ret = comparefile_run(s, cx, w->state, ino, before,
 					      after);
 	}
-	if (!ret)
-		ret = context_cancelled(cx);
+	ret = ret ?: context_cancelled(cx);
 	if (!ret && w->blocknr && !w->has_inodes && !w->is_proven)
 		ret = sides_note_wrong(s, cx, w->blocknr, 0);
-	if (!ret)
-		ret = attributes_compare(w, cx);
+	ret = ret ?: attributes_compare(w, cx);
 	if (ret > 0 || (!ret && s->contradicted))
 		ret = sides_doubt(s, cx, NILFS_IFILE_INO);
 	return ret;

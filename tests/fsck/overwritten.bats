@@ -90,3 +90,14 @@ misdirected() {
 	trees "$image" sound
 	misdirected 11:6 2:5 12:4 3:1 10:11
 }
+
+# No log is known to be missing, as the logs there are sound.
+@test "attributes of a version that was overwritten by another segment are named" {
+	image=$(copy_image snapshots)
+	dd if="$image" of="$image" bs=$(($(block_size) * $(blocks_per_segment))) \
+		skip=10 seek=11 count=1 conv=notrunc status=none
+	run fsck.nilfs2 -fy "$image"
+	echo "$output"
+	[[ $output == *"repaired: checkpoint 21: inode 2: restored from "* ]]
+	[[ $output == *"lost: snapshot 21: inode 2, /: attributes are of "* ]]
+}
