@@ -395,8 +395,7 @@ int suspects_newer(struct sides *s, struct context *cx)
 	int err = versions_gather(&v, cx, s, false, s->mounted), first;
 	size_t i;
 
-	if (!err)
-		err = root_open(&s->roots[1], cx, s->after, 0);
+	err = err ?: root_open(&s->roots[1], cx, s->after, 0);
 	for (first = 1; first >= 0 && !err; first--) {
 		file = s->roots[1].ifile;
 		for (i = 0; i < v.n && !err; i++)

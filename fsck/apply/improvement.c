@@ -61,7 +61,8 @@ struct change {
 /*
  * The stage of a RULE with FEWER findings or more. An unreadable block hides
  * its content, and a name without an inode hides the file. If such findings are
- * fewer, newly found damage is no worse: it existed before. A superblock hides
+ * fewer, newly found damage is no worse: it existed before. So it is with the map
+ * of an inode without a valid type, which is not looked at. A superblock hides
  * nothing if the volume has the SAME layout with it.
  */
 static enum rule_stage stage_of(const struct rule_info *rule, bool fewer,
@@ -73,6 +74,8 @@ static enum rule_stage stage_of(const struct rule_info *rule, bool fewer,
 		return fewer ? RULE_STAGE_NUMBERS : STAGE_UNREADABLE;
 	if ((rule->traits & RULE_DOUBTS_IFILE) && fewer)
 		return RULE_STAGE_TREE;
+	if (rule->rule == RULE_INODE_MODE && fewer)
+		return RULE_STAGE_METADATA;
 	return rule_stage(rule);
 }
 
