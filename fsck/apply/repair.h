@@ -234,7 +234,11 @@ bool trial_is_cut_off(const struct look *l);
 /* Drops R->now and the data to be replayed. */
 void trial_drop(struct repair *r);
 
-/* The same, and undoes all repairs since FROM. */
+/* Sets the means of repairs from now on: the MODE of checks and questions, and whether
+   blocks are overwritten that an undo file keeps. */
+void trial_set_means(struct repair *r, enum decision_mode mode, bool overwrites);
+
+/* Drops what is based on the last check, and undoes all repairs since FROM. */
 void trial_restart(struct repair *r, const struct trial_point *from);
 
 /* Keeps a copy of TEXT for the report: fixer_job.note of R. */

@@ -529,18 +529,6 @@ static int search_states(struct repair *r, struct context *cx)
 	return err;
 }
 
-/* The means of a repair: the mode for checks and questions, and whether blocks
-   are overwritten that an undo file keeps. */
-static void set_means(struct repair *r, enum decision_mode mode, bool overwrites)
-{
-	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
-		     mode == DECISION_MODE_ASK_REBUILD;
-	r->overwrites = overwrites;
-	trial_current(r)->mode = r->ask.mode = mode;
-	r->derived = 0;
-	r->nfailed = 0;
-}
-
 /*
  * Repairs again with other means, after a repair that began at FROM and ended as
  * PLAIN. A sound result is only continued. The new result is kept only if it is
@@ -561,7 +549,7 @@ static int try_means(struct repair *r, struct context *cx,
 
 	if (!good)
 		trial_restart(r, from);
-	set_means(r, mode, overwrites);
+	trial_set_means(r, mode, overwrites);
 	err = trial_resume(r, cx);
 	if (!err)
 		err = good ? rounds_run(r, cx) : search_states(r, cx);
@@ -577,7 +565,7 @@ static int try_means(struct repair *r, struct context *cx,
 		trial_return_to(r, &sound);
 	else
 		trial_restart(r, from);
-	set_means(r, mode_before, overwrote);
+	trial_set_means(r, mode_before, overwrote);
 	r->best_number = number;
 	r->best_gives = gives;
 	err = trial_resume(r, cx);

@@ -321,6 +321,16 @@ void trial_drop(struct repair *r)
 	r->synced = NULL;
 }
 
+void trial_set_means(struct repair *r, enum decision_mode mode, bool overwrites)
+{
+	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
+		     mode == DECISION_MODE_ASK_REBUILD;
+	r->overwrites = overwrites;
+	trial_current(r)->mode = r->ask.mode = mode;
+	r->derived = 0;
+	r->nfailed = 0;
+}
+
 void trial_restart(struct repair *r, const struct trial_point *from)
 {
 	trial_drop(r);
