@@ -195,6 +195,21 @@ loses_segments() {
 	run -0 survives zeros
 }
 
+@test "metadata of a volume is written twice with what is added to it" {
+	make
+	mkdir -p more/d1
+	echo more >more/d1/more
+	mkfs -q --add --redundant -d more/ image
+	run -0 fsck.nilfs2 -fn image
+	run -0 dump.nilfs2 diff image 2 3
+	[ -z "$output" ]
+	dump.nilfs2 export -q image out
+	diff out/d1/more more/d1/more
+	rm out/d1/more
+	diff -r --no-dereference tree out
+	run -0 survives zeros
+}
+
 @test "the kernel mounts both checkpoints, and writes" {
 	need_guest uml
 	make --redundant --snapshot
