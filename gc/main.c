@@ -131,6 +131,7 @@ static int run_mounted(struct tool *tool, struct options *o)
 	struct cleanerlock *lock = NULL;
 	struct live *live = NULL;
 	struct target target = { .dev = NULL };
+	struct nilfs_cpstat cps;
 	int ret = live_open(&live, cx, tool->argv[0]);
 
 	if (!ret && live->read_only && !o->dry_run)
@@ -140,11 +141,14 @@ static int run_mounted(struct tool *tool, struct options *o)
 	if (!ret && !o->dry_run)
 		ret = live_permitted(live, cx);
 	if (!ret)
+		ret = live_request(live, cx, NILFS_IOCTL_GET_CPSTAT, &cps);
+	if (!ret)
 		ret = cleanerlock_take(&lock, cx, live, CLEANER_WAIT);
 	if (!ret)
 		ret = target_open_mounted(&target, cx, live->device);
 	if (!ret) {
 		o->live = live;
+		o->since = cps.cs_cno;
 		ret = run_jobs(tool, o, target.dev);
 	}
 	target_close(&target);

@@ -45,6 +45,7 @@ struct online_options moving_online_options(const struct options *o)
 		.max_search = o->max_search,
 		.min_dead = o->min_reclaimable,
 		.protect = o->protect,
+		.since = o->since,
 		.latency = o->latency,
 		.verify = !o->no_verify,
 		.forecast = o->dry_run,

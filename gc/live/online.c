@@ -10,8 +10,8 @@
  *
  * A program that makes a checkpoint, and then a snapshot of it, as mkcp -s does, waits
  * for the lock of the cleaner in between, until the end of the run.  So checkpoints
- * that are made during a run are kept whatever the protection period is.  They are
- * known by their numbers: no clock matters.
+ * that are made after the caller asked for the lock are kept whatever the protection
+ * period is.  They are known by their numbers: no clock matters.
  *
  * The duration of a call is about proportional to its blocks, and writers of the
  * volume wait for less than half of it.  So a call moves as many blocks as the calls
@@ -57,7 +57,6 @@ struct onlinerun {
 	struct livezones zones;
 	uint32_t blocks_per_segment;
 	uint64_t reserve;	/* clean segments that the kernel keeps from writers */
-	uint64_t since;		/* checkpoints from this number on are kept */
 	uint64_t estimate;	/* blocks to be moved in all, if known */
 	uint64_t written;	/* time of the last log of a writer, seconds */
 	uint64_t changed;	/* when that was found, by the clock */
@@ -242,7 +241,7 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	const struct online_options *o = r->o;
 	const struct facts_how how = {
 		.protect = o->protect,
-		.since = r->since,
+		.since = o->since,
 		.policy = o->most && !o->max_search ? o->policy : NULL,
 		.most = o->most,
 	};
@@ -332,20 +331,13 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 	struct onlinerun r = {
 		.n = n, .o = options, .live = live, .dev = dev, .clock = clock,
 		.changed = clock(), .paced = FIRST_BLOCKS, .estimate = UINT64_MAX,
-		.since = options->since,
 	};
 	struct nilfs_sustat stat;
-	struct nilfs_cpstat cps;
 	unsigned int busy = 0;
 	bool first = true, again;
 	int ret = 0;
 
 	*n = (struct online){ 0 };
-	if (!r.since) {
-		ret = live_request(live, cx, NILFS_IOCTL_GET_CPSTAT, &cps);
-		/* The number of the next one. */
-		r.since = ret ? 0 : cps.cs_cno;
-	}
 	if (!ret && dev->zones && !options->forecast)
 		ret = prepare_zones(&r, cx);
 	while (!ret) {

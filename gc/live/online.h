@@ -27,8 +27,8 @@ struct online_options {
 	bool empty;		/* all of these, whatever is gained */
 	uint64_t enough;	/* blocks moved, that end it, too; 0: any number */
 	uint64_t protect;	/* seconds */
-	uint64_t since;		/* checkpoints from this number on are kept as well; 0:
-				   those that are made during the run */
+	uint64_t since;		/* checkpoints from this number on are kept as well: the
+				   next one, before the lock was asked for */
 	uint32_t latency;	/* milliseconds that a writer may wait for a call */
 	bool verify;		/* checksums of logs whose blocks are moved */
 	bool forecast;		/* change nothing */

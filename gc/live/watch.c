@@ -42,9 +42,6 @@
 /* Bytes that a fast writer may write in a millisecond. */
 #define FAST_WRITER (UINT64_C(512) << 10)
 
-/* The lock is free for so long before each run. */
-#define YIELD_MS 20
-
 /* Longest wait between two calls. */
 #define PAUSE_MS 10000
 
@@ -138,7 +135,7 @@ static void segment_left(void *arg, uint64_t segnum, const char *why)
 
 /*
  * One run of cleaning, which keeps checkpoints from SINCE on: 0 also if it freed
- * nothing.  Programs that have made older ones get the lock before it.
+ * nothing.  Programs that have made older ones get the lock first.
  */
 static int run_once(struct watch *w, struct context *cx, uint64_t since)
 {
@@ -149,7 +146,6 @@ static int run_once(struct watch *w, struct context *cx, uint64_t since)
 	int ret;
 
 	set_state(w, WATCH_WAITING);
-	w->o->wait(YIELD_MS);
 	ret = cleanerlock_take(&lock, cx, w->live, LOCK_WAIT);
 	if (ret)
 		return ret;

@@ -39,6 +39,9 @@
 /* So many looks in a row show no owner of a lock that is taken over. */
 #define LOOKS 10
 
+/* Pauses in which others may take it first. */
+#define YIELDS 20
+
 struct cleanerlock {
 	sem_t *sem;
 };
@@ -46,7 +49,7 @@ struct cleanerlock {
 /* The processes that have mapped the file of a semaphore. */
 struct users {
 	char text[200];		/* "123 (nilfs_cleanerd), 124 (...)" */
-	bool owner;		/* one of them does not wait */
+	bool any, owner;	/* one of them does not wait */
 	long daemon;		/* nilfs_cleanerd, or 0 */
 };
 
@@ -85,6 +88,7 @@ static void add_user(struct users *u, const char *pid, const struct stat *file)
 		fclose(f);
 	if (!maps)
 		return;
+	u->any = true;
 	probe_line(name, sizeof(name), "/proc/%s/comm", pid);
 	if (!strcmp(name, "nilfs_cleanerd"))
 		u->daemon = atol(pid);
@@ -170,6 +174,12 @@ int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 	if (!c)
 		return fail(cx, -ENOMEM, "%s: lock of the cleaner", l->dir);
 	find_names(l, name, file);
+	for (i = 0; i < YIELDS && !context_cancelled(cx); i++) {
+		find_users(&u, file);
+		if (!u.any)
+			break;
+		usleep(PAUSE_MS * 1000);
+	}
 	c->sem = sem_open(name, O_CREAT, S_IRWXU, 1);
 	if (c->sem == SEM_FAILED) {
 		ret = fail(cx, -errno, "%s: lock of the cleaner: %s", l->dir,

@@ -11,8 +11,10 @@ struct live;
 /*
  * Takes the lock of the cleaner of L, for which others, such as nilfs_cleanerd, wait:
  * as long as it is held, no block that a checkpoint needs moves, and no segment is
- * freed.  A lock whose owner has ended without giving it back is taken over.  Waits
- * at most SECONDS: then -EBUSY, and the text names the processes that have it.
+ * freed.  Others that use it already are first, for a second: a program that has made a
+ * checkpoint before the caller looked has a snapshot of it then.  A lock whose owner has
+ * ended without giving it back is taken over.  Waits at most SECONDS after that: then
+ * -EBUSY, and the text names the processes that have it.
  * -EACCES for a user who may not take it; -EINTR, -ENOMEM.  *CP is released by
  * cleanerlock_release().
  */

@@ -22,13 +22,20 @@ overwrite_segment() {
 			iflag=fullblock status=none
 }
 
-# Every path that differs from that in SOUND is among the losses.
+# Every path that differs from that in SOUND is among the losses, or its inode is if
+# the directory is lost.
 all_named() {
-	local state path
+	local state path inode
 
 	for state in latest $(snapshots_of "$image"); do
 		while read -r path; do
-			grep -qF "/${path#*:}:" said && continue
+			path=${path#*:}
+			[ "$path" != . ] || path=
+			grep -qF "/$path:" said && continue
+			inode=$(dump.nilfs2 ls -i -c "${state/latest/0}" \
+				"$corpus/snapshots/image" "/$path" |
+				awk 'NR == 1 { print $1 }')
+			grep -qF " inode $inode: the file was removed" said && continue
 			echo "not named: $state: $path"
 			return 1
 		done < <(differing sound repaired "$state")

@@ -266,8 +266,7 @@ ask_fsck() {
 	head -c 60M whole >image
 	before=$(cksum <image)
 	for option in --compact '--free 1' '--delete-checkpoints ..3' --punch \
-		--shrink=min '--defrag all' --purge \
-		'-O sufile_live_blks_ext' --grow; do
+		'--defrag all' --purge '-O sufile_live_blks_ext' --grow; do
 		# shellcheck disable=SC2086
 		untouched 4 "the segments do not fit the device" \
 			gc.nilfs2 --protect 0 $option image
