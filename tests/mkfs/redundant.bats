@@ -206,7 +206,7 @@ loses_segments() {
 	dump.nilfs2 export -q image out
 	diff out/d1/more more/d1/more
 	rm out/d1/more
-	diff -r --no-dereference tree out
+	diff -r --no-dereference tree/ out/
 	run -0 survives zeros
 }
 
