@@ -165,6 +165,7 @@ int directwriter_open(struct writer **wp, struct context *cx,
 	if (ret)
 		return ret;
 	w->direct = true;
+	w->named = known->elsewhere || known->seq ? NULL : vol;
 	w->known = *known;
 	w->known.from = NULL;
 	w->latest_segnum = vol->latest.segnum;

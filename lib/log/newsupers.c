@@ -65,3 +65,15 @@ int newsupers_name(struct context *cx, struct dev *dev,
 	newsupers_fill(&sb, &vol->geo, end, time, state);
 	return newsupers_write(cx, dev, &sb, newsupers_offset2(vol));
 }
+
+int newsupers_begin(struct context *cx, struct dev *dev, const struct volume *vol)
+{
+	struct nilfs_super_block sb = *volume_super(vol);
+	unsigned int state = le16_get(sb.s_state);
+
+	if (!(state & NILFS_VALID_FS))
+		return 0;
+	sb.s_state = le16_make((uint16_t)(state & ~(unsigned int)NILFS_VALID_FS));
+	sb.s_sum = le32_make(super_checksum(&sb));
+	return newsupers_write(cx, dev, &sb, newsupers_offset2(vol));
+}

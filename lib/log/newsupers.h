@@ -52,4 +52,11 @@ int newsupers_name(struct context *cx, struct dev *dev,
 		   const struct volume *vol, const struct writer_end *end,
 		   uint64_t time, uint16_t state);
 
+/*
+ * Marks VOL, whose superblocks are on DEV, as not unmounted, unless it is: a mount then
+ * goes on from the log that the superblocks name to the next ones, and finds the super
+ * root that the caller writes next, or does not.
+ */
+int newsupers_begin(struct context *cx, struct dev *dev, const struct volume *vol);
+
 #endif

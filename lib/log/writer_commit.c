@@ -17,6 +17,7 @@
 #include "disk/superroot.h"
 #include "log/checkpoints.h"
 #include "log/lineend.h"
+#include "log/newsupers.h"
 #include "log/writer_parts.h"
 
 /* Blocks that settle_metadata() usually adds at most, and the super root. */
@@ -214,7 +215,12 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 	memcpy(super_root, sr, offsetof(struct nilfs_super_root, sr_dat));
 	sr->sr_sum = le32_make(superroot_checksum(&w->g, super_root));
 	memcpy(super_root, &sr->sr_sum, sizeof(sr->sr_sum));
-	ret = appender_submit(a, cx);
+	/* If the superblocks do not come to name the super root, a mount finds it. */
+	ret = w->named ? logout_wait(a->out, cx) : 0;
+	if (!ret && w->named)
+		ret = newsupers_begin(cx, w->dev, w->named);
+	if (!ret)
+		ret = appender_submit(a, cx);
 	if (!ret)
 		ret = logout_wait(a->out, cx);
 	if (ret)

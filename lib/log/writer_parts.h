@@ -18,6 +18,7 @@
 
 struct writer {
 	struct dev *dev;
+	const struct volume *named;	/* its superblocks lead to the logs before */
 	struct nilfs_geometry g;
 	struct writer_options o;
 	uint64_t cno;
