@@ -266,6 +266,27 @@ static void check_plain(void)
 	fini(&b);
 }
 
+/* A mount finds the super root before the superblocks name it, or not at all. */
+static void check_unnamed(uint64_t seq)
+{
+	const struct directwriter_known known = { .fresh_segment = seq, .seq = seq };
+	struct volume *vol = NULL;
+	struct bench b;
+
+	make(&b, &with_counts);
+	is_int(open_repair(&b, known), 0, "it opens");
+	is_int(writer_commit(b.w, &b.v.cx, &b.v.end), 0, "a log is written");
+	is_int(volume_open(&vol, &b.v.cx, b.v.dev, NULL), 0, "a mount");
+	is_int(vol->latest.cno, b.before.cno + !seq,
+	       seq ? "finds nothing of it" : "finds it");
+	volume_close(vol);
+	writer_close(b.w);
+	volume_close(b.vol);
+	b.w = NULL;
+	b.vol = NULL;
+	fini(&b);
+}
+
 static void check_fresh(uint64_t seq)
 {
 	const struct directwriter_known known = { .fresh_segment = true, .seq = seq };
@@ -491,6 +512,8 @@ int main(void)
 	uint64_t ino;
 
 	check_plain();
+	check_unnamed(0);
+	check_unnamed(5000);
 	check_fresh(0);
 	check_fresh(1000);
 	check_next_unusable();
