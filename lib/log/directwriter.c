@@ -123,14 +123,20 @@ static int find_log_position(struct writer *w, struct context *cx,
 	a->seq = latest->seq;
 	a->offset = (uint32_t)latest->offset;
 	if ((next || taken) && !orphans && !w->known.fresh_segment &&
-	    is_writable(w, cx, latest->segnum, &su))
+	    is_writable(w, cx, latest->segnum, &su)) {
+		w->named = w->known.elsewhere || taken ? NULL : vol;
 		return 0;
+	}
 	a->offset = (uint32_t)(geometry_segment_end(&w->g, a->segnum) -
 			       geometry_segment_start(&w->g, a->segnum));
-	if (w->known.seq)
-		a->seq = w->known.seq - 1;
-	else if (orphans)
+	/*
+	 * No chain of logs leads there, nor may that of a kernel that goes on from the
+	 * latest log if the superblocks do not come to name this one: it rewrites all
+	 * segments before it reaches the number.
+	 */
+	if (orphans)
 		a->seq = latest->last_seq + 1;
+	a->seq = w->known.seq ? w->known.seq - 1 : a->seq + w->g.nsegments + 1;
 	return 0;
 }
 
@@ -165,7 +171,6 @@ int directwriter_open(struct writer **wp, struct context *cx,
 	if (ret)
 		return ret;
 	w->direct = true;
-	w->named = known->elsewhere || known->seq ? NULL : vol;
 	w->known = *known;
 	w->known.from = NULL;
 	w->latest_segnum = vol->latest.segnum;

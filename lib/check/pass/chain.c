@@ -68,7 +68,8 @@ static int compare_age(const void *a, const void *b)
 }
 
 /* Whether the chain could have led to the log SS of segment SEGNUM.  If the
-   chain ended with a segment, it may have continued in another one. */
+   chain ended with a segment, it may have continued in another one.  A number beyond
+   that of any chain is one of an interrupted job. */
 static bool is_next_log(const struct beyond *b, uint64_t segnum,
 			const struct nilfs_segment_summary *ss)
 {
@@ -76,6 +77,8 @@ static bool is_next_log(const struct beyond *b, uint64_t segnum,
 	uint64_t pseg = b->latest->gap_pseg, seq = le64_get(ss->ss_seq);
 	uint64_t gap = geometry_segment_of(geo, pseg);
 
+	if (seq > b->latest->gap_seq + geo->nsegments)
+		return false;
 	return seq > b->latest->gap_seq ? segnum != gap :
 	       seq == b->latest->gap_seq &&
 	       (segnum == gap || pseg == geometry_segment_start(geo, gap));
