@@ -115,6 +115,8 @@ static int write_sufile_log(struct change *c, struct context *cx,
 	int ret = zoning_open(&c->zones, cx, c->old);
 
 	zoning_fill(&c->zones, &known);
+	/* With the superblocks as they are, no mount must find it. */
+	known.fresh_segment = true;
 	if (!ret)
 		ret = directwriter_open(&w, cx, c->vol, &options, &known);
 	if (!ret)
