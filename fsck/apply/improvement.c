@@ -10,7 +10,8 @@
  * repair of its entry only revealed them. Damage that moves from the newest
  * checkpoint to a snapshot that shares it is an improvement. Blocks that are
  * unreferenced after the repair of a map are freed later and do not prevent a
- * repair. Nor does the damage of files whose inodes a repaired ifile shows.
+ * repair; nor do those that were not looked for before. Nor does the damage of files
+ * whose inodes a repaired ifile shows.
  *
  * A volume without files has no errors. So findings alone do not show a good
  * repair: one that loses most of the files is rejected.
@@ -177,8 +178,9 @@ static bool is_improvement(const struct check *now, const struct check *before,
 	if (part)
 		return part > 0 &&
 		       compare_part(now, before,
-				    part == BY_ERRORS ? OWNED : ALL, derived,
-				    &up_to, worse) >= 0;
+				    part == BY_ERRORS || !before->leaks_known ?
+					    OWNED : ALL,
+				    derived, &up_to, worse) >= 0;
 	part = compare_part(now, before, SNAPSHOTS, derived, &up_to, worse);
 	return part ? part > 0 :
 		      compare_part(now, before, ALL, derived, &up_to, worse) > 0;

@@ -232,6 +232,7 @@ struct check {
 	/* Some pointers could not be followed: a block missing in REFERENCED
 	   may be in use. */
 	bool tree_broken;
+	bool leaks_known;	/* other findings did not hide RULE_DAT_LEAKED */
 };
 
 /* Whether the live virtual block VBLOCKNR is not part of the latest state.

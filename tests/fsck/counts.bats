@@ -35,6 +35,26 @@ leak() {
 	[[ $output == *"found 9): virtual blocks ${named%, } and more"* ]]
 }
 
+# A wrong time of a checkpoint hides the leak. Its repair must not be undone
+# because the leak is seen then.
+@test "a leak that the time of a checkpoint hid is freed after its repair" {
+	need_corpus
+	image=$(copy_image snapshots)
+	v=$(dump.nilfs2 dat --free "$image" 0..1000000 |
+		awk '$NF == "free" { print $1; exit }')
+	leak "$v"
+	nfrees=$(dump.nilfs2 set --expert --fix-checksums --json-lines "$image" \
+		group:dat/0 pg_nfrees=0 | sed -n 's/.*"old":"\([0-9]*\)".*/\1/p')
+	damage group:dat/0 "pg_nfrees=$((nfrees - 1))"
+	expect dat-leaked
+	cno=$(dump.nilfs2 checkpoints "$image" | awk 'END { print $1 }')
+	damage "checkpoint:$cno" cp_create=1
+	expect cp-create
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"time set to "*"1 entries freed that no log lists"* ]]
+	expect
+}
+
 @test "nothing is said to be leaked below what cannot be read" {
 	need_corpus
 	image=$(copy_image deep-1k)

@@ -253,6 +253,7 @@ int pass_counts(struct check *c, struct context *cx)
 
 	if (c->dat_broken)
 		return 0;
+	c->leaks_known = whole;
 	/*
 	 * As far as other findings show, each number is where the DAT has it.
 	 * A damaged entry leaves its block unclaimed too, and was reported.
