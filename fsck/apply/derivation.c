@@ -85,6 +85,24 @@ static bool has_more(const struct look *l, const struct part *after)
 	       (kinds[RULE_FIX_COUNTS].n && !(after->of & DAT));
 }
 
+/* Whether D only ends entries that no map leads to, while a file has fewer blocks
+   than its inode records. The repair of its map may need these blocks. */
+static bool may_end_missing(const struct derived *d, const struct part *part,
+			    const struct plan *plan)
+{
+	const struct plan_kind *maps = &plan->kinds[RULE_FIX_MAPS];
+	size_t i;
+
+	if (part->had != DAT || d->ended != d->entries || d->lost ||
+	    plan->kinds[RULE_FIX_DAT].n)
+		return false;
+	for (i = 0; i < maps->n; i++)
+		if (maps->fixes[i].rule == RULE_INODE_BLOCKS &&
+		    maps->fixes[i].got > maps->fixes[i].want)
+			return true;
+	return false;
+}
+
 /* Whether the commit of a log can rewrite B. */
 static bool is_derived_rewritten(const struct derived_block *b)
 {
@@ -318,6 +336,7 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	/* Safe mode accepts no losses. Maps do not explain wrong entries. */
 	if (!ret && d->n && !trial_has_failed(r, digest) &&
 	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
+	    !may_end_missing(d, part, &trial_current(r)->plan) &&
 	    (!part->whole ||
 	     (!d->lost && !((part->of & DAT) && d->ended == d->entries) &&
 	      !(part->of == MAPS && has_any(entries, RULE_DOUBTS_DAT, true)))))

@@ -200,6 +200,14 @@ names_no_more() {
 	[[ $output == *"option=- "* ]]
 }
 
+# 25019: a node written in place has lost its last children. The entries of their
+# blocks were ended before the map of the file was rebuilt.
+@test "entries of blocks that a map misses are not ended before its repair" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 --options \
+		--seed 25019 --fail refused,gone,option,LOST,false,status,crash \
+		"$corpus/cleaned-1k/image"
+}
+
 # 5001: the DAT of the state that the superblocks name cannot be opened or rebuilt;
 # 5069: the errors of a snapshot are those of the next one after it is given up.
 @test "what is given up is judged by its end" {
