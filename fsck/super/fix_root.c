@@ -129,8 +129,8 @@ static bool is_as_new_as_super(const struct restore *r,
 		le64_get(root->ss.ss_seq) >= seq);
 }
 
-/* The number of states that are candidates, whatever their metadata is. */
-#define DOUBTFUL_MAX 8
+/* The number of candidates whose files cannot be opened without a repair. */
+#define DOUBTFUL_MAX 4
 
 /* Whether the DAT and the checkpoint file of the state at R->at lead to its
    entry, so that its files can be opened. */
@@ -155,7 +155,7 @@ static int choose_root(struct restore *r, struct context *cx)
 {
 	unsigned int number = r->job->state_number;
 	char *block = malloc(r->geo.block_size);
-	size_t n = r->rs.nroots, first = 0, i, k, passed = 0;
+	size_t n = r->rs.nroots, first = 0, i, k, doubtful = 0;
 	uint64_t blocknr, seq;
 	int ret = block ? 0 : fail(cx, -ENOMEM, "super root");
 
@@ -198,8 +198,8 @@ static int choose_root(struct restore *r, struct context *cx)
 		    (root->pseg != le64_get(r->sb->s_last_pseg) ||
 		     seq != le64_get(r->sb->s_last_seq)))
 			continue;
-		if (!r->job->state_cno && passed++ >= DOUBTFUL_MAX &&
-		    !has_files(r, cx))
+		if (!r->job->state_cno && !has_files(r, cx) &&
+		    doubtful++ >= DOUBTFUL_MAX)
 			continue;
 		r->taken = i;
 		if (!number--)

@@ -177,6 +177,21 @@ names_no_more() {
 		"$corpus/snapshots/image"
 }
 
+# The volume was written over itself; the DAT of the newest eight states is lost.
+@test "states without a DAT keep no others from being tried" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 25014 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/many-snapshots-2k/image"
+}
+
+# An older DAT: only with the numbers of the checkpoint file in use again the ifile is
+# read, the number of which is free, too. It was given to another block.
+@test "no log is written while numbers of blocks are free" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 25033 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/special/image"
+}
+
 # The DAT has blocks in segments that were written again: by the states after an older
 # one (7034), by the same segment before (7018), by another segment (7030).  7018 loses
 # all files of the latest state.
