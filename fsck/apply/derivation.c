@@ -38,6 +38,7 @@ struct part {
 	bool whole;
 	struct derived *d;
 	unsigned int had;	/* result: the kinds that had blocks */
+	bool grew;		/* blocks were derived after a check of others */
 };
 
 /* Results of the attempts for one state. */
@@ -321,6 +322,34 @@ static int check_derived(struct repair *r, struct context *cx,
 	return 0;
 }
 
+/*
+ * Derives more of PART as long as numbers that pointers lead to are free, which
+ * the log of the derived blocks would use again: what a restored block leads to is
+ * checked only with it. 1, 0 if the result is worse.
+ */
+static int derive_more(struct repair *r, struct context *cx, struct part *part)
+{
+	struct look *look;
+	uint64_t digest;
+	int tries, ret = 1;
+
+	for (tries = 0; tries < TRIES && ret > 0; tries++) {
+		if (!findings_have_stage(trial_current(r)->check.findings,
+					 RULE_STAGE_NUMBERS))
+			break;
+		digest = part->d->digest;
+		ret = derive_all(r, cx, part);
+		if (ret || digest == part->d->digest)
+			return ret ? ret : 1;
+		tool_detail(r->tool, "more metadata derived from the logs");
+		ret = trial_check(r, cx, IMPROVEMENT_DERIVED, &look);
+		if (ret > 0)
+			ret = trial_take(r, cx, look, NULL) ?: 1;
+		part->grew = true;
+	}
+	return ret;
+}
+
 /* Derives PART: 1 if the result is kept, 0. */
 static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		       struct tries *tries)
@@ -343,7 +372,9 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		ret = check_derived(r, cx, part, tries, &checked);
 	if (ret > 0)
 		ret = trial_take(r, cx, checked, &before) ?:
-		      keep_derived(r, cx, d, tries);
+		      derive_more(r, cx, part);
+	if (ret > 0 && checked)
+		ret = keep_derived(r, cx, d, tries);
 	if (ret > 0) {
 		trial_free(before);
 		/* The DAT led to other blocks. */
@@ -362,8 +393,11 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		return 0;
 	if (!tries->again)
 		return trial_add_failed(r, cx, digest);
-	keep_refused(tries, part, checked, digest);
-	tries->again = false;
+	if (part->grew)
+		trial_free(checked);
+	else
+		keep_refused(tries, part, checked, digest);
+	tries->again = part->grew = false;
 	return try_derived(r, cx, part, tries);
 }
 

@@ -277,3 +277,32 @@ bool datlife_is_of_other_file(const struct datlife_owners *o, uint64_t blocknr,
 	return i < o->n && o->list[i].blocknr == blocknr &&
 	       o->list[i].number != number;
 }
+
+int datlife_find_pointers(struct datlife_pointers *p, struct context *cx,
+			  const struct plan *plan)
+{
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < kind->n && !err; i++) {
+		const struct finding *fix = &kind->fixes[i];
+		struct datlife_pointer one = {
+			fix->got, fix->place.ino, fix->place.blkoff,
+		};
+
+		if (fix->rule == RULE_BMAP_VBLOCK_FREE && !fix->place.level)
+			err = array_push(cx, &p->list, &p->n, &p->room, one);
+	}
+	sort_in_place(p->list, p->n, sizeof(*p->list), sort_compare_number);
+	return err;
+}
+
+bool datlife_is_pointed(const struct datlife_pointers *p,
+			const struct listing *l)
+{
+	size_t i = search_number(p->list, p->n, sizeof(*p->list), l->number);
+
+	return i < p->n && p->list[i].number == l->number && !l->is_node &&
+	       p->list[i].ino == l->ino && p->list[i].blkoff == l->blkoff;
+}

@@ -95,4 +95,21 @@ int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 bool datlife_is_of_other_file(const struct datlife_owners *o, uint64_t blocknr,
 			      uint64_t number);
 
+/* Pointers to data blocks whose numbers are free. Ascending; all zero at first. */
+struct datlife_pointers {
+	struct datlife_pointer {
+		uint64_t number, ino, blkoff;
+	} *list;			/* to be freed with free() */
+	size_t n, room;
+};
+
+/* Finds the pointers to free numbers by the findings of PLAN. -ENOMEM. */
+int datlife_find_pointers(struct datlife_pointers *p, struct context *cx,
+			  const struct plan *plan);
+
+/* Whether a file has the block of L where its log says, so that the number cannot
+   be free. */
+bool datlife_is_pointed(const struct datlife_pointers *p,
+			const struct listing *l);
+
 #endif

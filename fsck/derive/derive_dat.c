@@ -63,6 +63,7 @@ struct derive {
 	size_t ndoubts, doubt_room;
 	struct block desc, bitmap, entries;
 	struct datlife_owners owners;
+	struct datlife_pointers pointers;
 };
 
 /* Whether L lacks logs of the segment of block BLOCKNR. */
@@ -270,7 +271,8 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 		return ret;
 	listed = l && l->is_used;
 	right = !free_form && agrees_with_listing(v, de, l);
-	*used |= listed && (v->bits_doubted || (right && v->knows_used));
+	*used |= listed && (v->bits_doubted || (right && v->knows_used) ||
+			    datlife_is_pointed(&v->pointers, l));
 	if (!*used && needed) {
 		/* The entry is of a former use if the segment is free. */
 		if (!geometry_has_block(&v->vol->geo, blocknr) ||
@@ -534,7 +536,8 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	if (ret >= 0)
 		ret = datlife_contradicted(&v.contradicted, cx, c, plan);
 	if (!ret)
-		ret = datlife_find_owners(&v.owners, cx, c, plan);
+		ret = datlife_find_owners(&v.owners, cx, c, plan) ?:
+		      datlife_find_pointers(&v.pointers, cx, plan);
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
 	if (!ret)
 		ret = bitmap_init(&v.own.partial_segments, cx,
@@ -560,6 +563,7 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	free(all);
 	free(v.doubts);
 	free(v.owners.list);
+	free(v.pointers.list);
 	listings_fini(&v.own);
 	sparse_fini(&v.contradicted);
 	listings_fini(&v.band);
