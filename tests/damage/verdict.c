@@ -396,8 +396,12 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 	size_t i;
 
 	repair(&j, checker, data);
-	if (!o->status && o->differing && !c->matched && !data)
+	if (!o->status && o->differing && !c->matched && !data) {
 		repair(&j, checker, options[0]);
+		/* Wrong data stays an error, but prevents nothing. */
+		if (o->verdict == VERDICT_REFUSED)
+			o->verdict = VERDICT_NAMED;
+	}
 	snprintf(undo, sizeof(undo), "--undo-file=/tmp/damage-undo.%d",
 		 (int)getpid());
 	snprintf(rebuild, sizeof(rebuild), "--rebuild %s", undo);
