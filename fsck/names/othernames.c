@@ -11,7 +11,8 @@
  *
  * If the inode number of an entry was damaged, one inode has no name, and
  * another has too many or must not have a name.  The nearest checkpoint with
- * that name gives the right inode.  In a snapshot, if there is one name without
+ * that name gives the right inode.  Otherwise it is the only one that misses a
+ * name and has the type of the entry.  In a snapshot, if there is one name without
  * an inode and one inode without a name, they belong together.  Otherwise, if
  * the block has other wrong entries or an older version of the directory has
  * it, it is an old block or belongs to another directory, and the name is
@@ -328,6 +329,24 @@ static bool is_doubted(struct namefix *f, const struct blockbatch_item *item,
 	return doubted || walk.no_dot || walk.it.verdict;
 }
 
+/* The only inode of TYPE that misses one name; 0: none or several. */
+static uint64_t only_missed(struct namefix *f, uint8_t type)
+{
+	struct inodelist_row row;
+	uint64_t found = 0;
+	size_t i;
+
+	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
+		if ((row.chunk->kind[row.at] & INODELIST_TYPE) != type ||
+		    namefix_missing_names(&row) != 1)
+			continue;
+		if (found)
+			return 0;
+		found = row.chunk->first + row.at;
+	}
+	return found;
+}
+
 /*
  * Finds the right inode for ENTRY, a suspect, in *INO, 0 for none: 1, 0 if that
  * is unknown.
@@ -351,7 +370,10 @@ static int find_meant(struct namefix *f, struct context *cx,
 	if (entry->fate != ENTRYWALK_NAME)
 		return f->snap && f->nmissed == 1 && f->ndangling == 1 &&
 		       could_be(f, &entry->e, f->missed);
-	*ino = 0;
+	/* The type of the entry, and the links of both inodes. */
+	*ino = entry->e.type != entry->type ? only_missed(f, entry->e.type) : 0;
+	if (*ino)
+		return 1;
 	/* Inodes restored from other checkpoints have the links of those. */
 	if (f->snap && f->job->borrowed && *f->job->borrowed)
 		return 0;

@@ -144,6 +144,27 @@ same_but() {
 	done
 }
 
+# The fifo has another name. No other fifo misses one, and no other checkpoint has the
+# directory.
+@test "a hard link that leads to a file of another type leads to its own again" {
+	local mode
+
+	for mode in -p -y; do
+		rm -rf tree
+		mkdir tree
+		mkfifo tree/one tree/other
+		ln tree/one tree/linked
+		echo content >tree/file
+		mkfs.nilfs2 -qf -B 64 --size 16M -d tree image
+		cp image sound
+		damage dirent:/linked "inode=$(ino /file)"
+		run -1 fsck.nilfs2 -f "$mode" image
+		[[ $output == *"'linked' leads to inode $(ino /one) again"* ]]
+		[[ $output == *"lost: nothing"* ]]
+		same_but nothing
+	done
+}
+
 @test "symbolic links, fifos and hard links that nothing names" {
 	sample
 	soft=$(ino /e/soft) fifo=$(ino /e/fifo) f1=$(ino /a/f1)
