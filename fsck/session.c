@@ -286,7 +286,7 @@ static int run_check(struct repair *r, struct context *cx)
 	       forward_is_due(l->check.vol)) ||
 	      (repairs && r->o->rebuild &&
 	       (l->left || (l->mode == DECISION_MODE_YES && l->complete))) ||
-	      (repairs && r->o->state && l->complete) || states_gives_up(r);
+	      (repairs && r->o->state && l->complete) || giveup_next(r);
 	if (due)
 		ret = repair_run(r, cx);
 	if (ret > 0)

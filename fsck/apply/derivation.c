@@ -246,6 +246,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 				    n[i], n[i] == 1 ? "block" : "blocks",
 				    i ? " in place, as the checksum of the log "
 					"proves" : "");
+	r->by_means = true;
 	/* The derived entries may be those of lost blocks of the cpfile. */
 	round.may_lose = may_lose;
 	ret = derived_write(d, cx, &vol->geo,
@@ -418,6 +419,35 @@ static int remap_dat(struct fixer_job *job, struct context *cx)
 	return fix_dat(job, cx, NULL, 0);
 }
 
+/* Whether the derived DAT left no finding of the DAT: it was wrong, so that maps
+   alone explain nothing. */
+static bool is_dat_alone(const struct tries *tries)
+{
+	const struct look *l = tries->refused[0];
+
+	return l && !l->plan.kinds[RULE_FIX_DAT].n && !l->check.dat_broken;
+}
+
+/* Rebuilds the map of the DAT, unless that failed with the same findings. */
+static int remap_stale(struct repair *r, struct context *cx)
+{
+	/* No round has this digest. */
+	const uint64_t digest = ~trial_digest_of(r, RULE_FIX_DAT);
+	struct round remap = {
+		.job = trial_job(r, cx),
+		.stage = RULE_STAGE_DAT,
+		.begin = remap_dat,
+		.rebuilt = DIRECTWRITER_FILE(NILFS_DAT_INO),
+	};
+	int ret;
+
+	if (trial_has_failed(r, digest))
+		return 0;
+	tool_detail(r->tool, "the map of the DAT is rebuilt");
+	ret = trial_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
+	return ret ? ret : trial_add_failed(r, cx, digest);
+}
+
 /*
  * Derives the kinds in turn until a result is kept. A file that agrees with the
  * logs and explains all findings was the wrong one. Maps come first otherwise,
@@ -433,11 +463,6 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	struct part both = { .of = DAT | MAPS, .d = d };
 	struct part rest = { .of = DAT, .d = d };
 	struct tries tries = { .again = false };
-	struct round remap = {
-		.stage = RULE_STAGE_DAT,
-		.begin = remap_dat,
-		.rebuilt = DIRECTWRITER_FILE(NILFS_DAT_INO),
-	};
 	int ret = 0;
 
 	if (trial_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
@@ -445,11 +470,9 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	if (!ret)
 		ret = try_derived(r, cx, &dat, &tries);
 	/* The map of the DAT leads to older blocks than the logs list. */
-	if (!ret && d->dat_stale) {
-		remap.job = trial_job(r, cx);
-		ret = trial_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
-	}
-	if (!ret)
+	if (!ret && d->dat_stale)
+		ret = remap_stale(r, cx);
+	if (!ret && !is_dat_alone(&tries))
 		ret = try_derived(r, cx, &maps, &tries);
 	if (!ret)
 		ret = try_derived(r, cx, &both, &tries);

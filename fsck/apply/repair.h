@@ -84,6 +84,9 @@ struct repair {
 	bool rebuild;		/* for --rebuild, after repairs without it */
 	bool overwrites;	/* what an undo file keeps, after repairs without it */
 	bool trusts_logs;	/* blocks in rewritten segments are given up */
+	bool by_means;		/* a step for this state depends on OVERWRITES */
+	uint32_t same;		/* a bit for each state without such a step */
+	bool differs;		/* there was one for any state */
 	bool no_room;		/* a log had no free segment, at least once */
 	bool too_lossy;		/* rejected because of the losses */
 	struct losses losses;
@@ -307,8 +310,19 @@ bool stages_is_wiped(const struct repair *r);
    allocated from are sound. */
 bool stages_may_log(const struct repair *r);
 
+/* Whether the user accepted losses, and that any snapshot is given up. */
+bool giveup_may_lose(const struct repair *r);
+bool giveup_may_any(const struct repair *r);
+
 /* The first snapshot that is to be given up because of its errors, or 0. */
-uint64_t states_gives_up(const struct repair *r);
+uint64_t giveup_next(const struct repair *r);
+
+/* Whether giveup_run() may have something to do. */
+bool giveup_is_due(const struct repair *r);
+
+/* Gives up blocks that were overwritten, and converts snapshots with errors to
+   plain checkpoints, after all other repairs. 0, or a failure. */
+int giveup_run(struct repair *r, struct context *cx);
 
 /* Makes the state R->o->state, which the user requested, the latest one on the
    overlay, before the first check. -ENOENT if it does not exist. */

@@ -8,12 +8,9 @@
  * taken. If a segment of the state was overwritten, no check shows which file
  * blocks have other content; then an intact older state is better.
  *
- * Snapshots that cannot be repaired would block every other tool. If the user
- * names them, or has an undo file written, they become plain checkpoints, one
- * at a time, because that may allow the repair of the next one. A newer state
- * without some snapshots is better than one that no tool accepts. Otherwise a
- * state with errors in snapshots alone is kept: an older one would lose all that
- * was written since.
+ * A newer state without some snapshots (giveup.c) is better than one that no tool
+ * accepts. Otherwise a state with errors in snapshots alone is kept: an older one
+ * would lose all that was written since.
  *
  * Older states share most blocks with newer ones. If the first check of one shows
  * what was found in a newer one, or snapshots that could not be repaired there,
@@ -77,6 +74,7 @@ struct states_search {
 	struct trial_point from;	/* before the first candidate */
 	bool replaces;	/* superblocks lead to a state, which is number 0 */
 	bool hopeless;	/* the last one was not repaired */
+	uint32_t futile; /* a bit for each state that has nothing to give up */
 	/* Digests of the findings of states before their repairs. */
 	uint64_t *tried;
 	size_t ntried, room;
@@ -106,106 +104,6 @@ static bool is_better_outcome(const struct outcome *a, const struct outcome *b)
 static bool is_broken_by_snapshots(const struct outcome *o)
 {
 	return o->complete && !o->latest && !o->overwritten;
-}
-
-static bool may_lose_any(const struct repair *r)
-{
-	return decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
-}
-
-static bool may_give_any(const struct repair *r)
-{
-	return r->overwrites && may_lose_any(r);
-}
-
-uint64_t states_gives_up(const struct repair *r)
-{
-	const struct look *l = trial_current(r);
-	unsigned int i, j;
-
-	if (!l->complete || l->mode == DECISION_MODE_NO)
-		return 0;
-	for (i = 0; i < l->broken.n; i++) {
-		if (may_give_any(r))
-			return l->broken.cno[i];
-		for (j = 0; j < r->o->give_up.n; j++)
-			if (r->o->give_up.cno[j] == l->broken.cno[i])
-				return l->broken.cno[i];
-	}
-	return 0;
-}
-
-static int unset_snapshot(struct fixer_job *job, struct context *cx)
-{
-	int err = checkpoints_unset(job->writer, cx, job->given_up);
-
-	if (!err)
-		fixers_note(job, "snapshot %" PRIu64 ": given up, is a plain "
-			    "checkpoint now", job->given_up);
-	return err;
-}
-
-/* Gives up blocks whose places were overwritten, which no log lists there. 1, or
-   a failure. */
-static int give_up_blocks(struct repair *r, struct context *cx)
-{
-	int err;
-
-	if (!findings_have(trial_current(r)->check.findings, RULE_OVERWRITTEN))
-		return 1;
-	tool_detail(r->tool, "blocks in rewritten segments are given up");
-	r->trusts_logs = true;
-	r->derived = 0;
-	/* Derivations and rounds are judged otherwise now. */
-	r->nfailed = 0;
-	err = rounds_run(r, cx);
-	r->trusts_logs = false;
-	/* No entry leads to what was overwritten any more. */
-	r->state.overwritten &= findings_have(trial_current(r)->check.findings,
-					      RULE_OVERWRITTEN);
-	return err ? err : 1;
-}
-
-/* Gives up blocks that were overwritten, and converts snapshots with errors to
-   plain checkpoints, after all other repairs. 0, or a failure. */
-static int give_up_broken(struct repair *r, struct context *cx)
-{
-	const struct look *l = trial_current(r);
-	uint64_t left = l->broken.others && !r->o->give_up.n ? 1 :
-			improvement_errors(&l->check, false);
-	struct trial_point from = trial_point(r);
-	int ret = 1;
-
-	if (l->complete && may_lose_any(r))
-		ret = give_up_blocks(r, cx);
-	/* A read that failed may succeed when it is tried again. */
-	if (ret > 0 && states_gives_up(r) && r->dev->stats.failed_reads) {
-		r->nfailed = 0;
-		ret = trial_resume(r, cx) ?: rounds_run(r, cx) ?: 1;
-	}
-	/* Errors in shared blocks then belong to the next snapshot, or to the
-	   latest state, so only the last result is judged. */
-	while (ret > 0 && stages_may_log(r) && states_gives_up(r)) {
-		struct round round = {
-			.job = trial_job(r, cx),
-			.stage = RULE_STAGE_COUNTS,
-			.begin = unset_snapshot,
-		};
-
-		round.job.given_up = states_gives_up(r);
-		ret = trial_attempt(r, cx, &round, IMPROVEMENT_ANY);
-		/* What failed for this snapshot may succeed without it. */
-		r->nfailed = 0;
-		if (ret > 0)
-			ret = array_push(cx, &r->unset, &r->nunset,
-					 &r->unset_room, round.job.given_up) ?:
-			      rounds_run(r, cx) ?: 1;
-	}
-	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
-	    improvement_errors(&trial_current(r)->check, false) < left)
-		return ret < 0 ? ret : 0;
-	trial_return_to(r, &from);
-	return trial_resume(r, cx);
 }
 
 /* Of all findings of L, except the number of the latest checkpoint. */
@@ -302,15 +200,21 @@ static int attempt_state(struct repair *r, struct context *cx,
 	int ret;
 
 	r->state_number = number;
+	r->by_means = false;
 	ret = rounds_run(r, cx);
 	if (r->search && r->search->hopeless)
 		return ret;
-	if (!ret && !gives && may_give_any(r)) {
+	if (!ret && !gives && giveup_may_any(r)) {
 		o = outcome_of(r);
 		gives = is_broken_by_snapshots(&o);
 	}
+	if (!ret && r->search && !gives && !giveup_is_due(r)) {
+		r->search->futile |= 1u << number;
+		r->same |= r->by_means ? 0 : 1u << number;
+	}
+	r->differs |= ret || r->by_means || giveup_is_due(r);
 	if (!ret && gives && r->state.chosen)
-		ret = give_up_broken(r, cx);
+		ret = giveup_run(r, cx);
 	if (!ret && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
@@ -404,7 +308,9 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 	if (s->last.gives != gives)
 		s->ntried = 0;
 	for (; number < end && !is_good_outcome(&s->best) &&
-	       (may_give_any(r) || !is_broken_by_snapshots(&s->best)); number++) {
+	       (giveup_may_any(r) || !is_broken_by_snapshots(&s->best)); number++) {
+		if (((gives ? s->futile : 0) | r->same) & 1u << number)
+			continue;
 		if (!s->from.overlay && is_last_best(s)) {
 			struct root_state state = { 0 };
 			struct fixer_job job = trial_job(r, cx);
@@ -456,7 +362,7 @@ static int run_states(struct repair *r, struct context *cx, bool known,
 	const struct check *c = &r->first->check;
 	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
 	uint64_t differ = findings_count(c->findings, RULE_SB_COPIES);
-	bool gives = r->o->give_up.n || may_give_any(r);
+	bool gives = r->o->give_up.n || giveup_may_any(r);
 	struct round other = {
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
@@ -478,17 +384,17 @@ static int run_states(struct repair *r, struct context *cx, bool known,
 	s->from = trial_point(r);
 	if (known && r->best_number)
 		return attempt_state(r, cx, r->best_number, r->best_gives) ?:
-		       give_up_broken(r, cx);
+		       giveup_run(r, cx);
 	err = attempt_state(r, cx, 0, known && r->best_gives);
 	if (err)
 		return err;
 	s->replaces = !r->state.chosen;
 	if (s->replaces || r->o->state || known) {
-		err = give_up_broken(r, cx);
+		err = giveup_run(r, cx);
 		s->best = s->last = outcome_of(r);
 		/* A state that can be opened, or rebuilt, keeps what was
 		   written last. */
-		if (err || r->o->state || known || !may_give_any(r) ||
+		if (err || r->o->state || known || !giveup_may_any(r) ||
 		    !r->rebuild || (s->best.complete && !s->best.dat_broken))
 			return err;
 	} else {
@@ -503,14 +409,14 @@ static int run_states(struct repair *r, struct context *cx, bool known,
 				     true, s);
 	if (!err && gives)
 		err = try_candidates(r, cx, s->replaces, STATES_FEW, true, s);
-	if (!err && may_give_any(r) && r->rebuild)
+	if (!err && giveup_may_any(r) && r->rebuild)
 		err = try_candidates(r, cx, STATES_FEW, STATES_MAX, true, s);
 	r->search = NULL;
 	if (!err && !is_last_best(s))
 		err = attempt_from(r, cx, s->best.number, s->best.gives, s);
 	r->best_number = s->best.number;
 	r->best_gives = s->best.gives;
-	return err ? err : give_up_broken(r, cx);
+	return err ? err : giveup_run(r, cx);
 }
 
 /* Searches the states, by the means that R has now. */
@@ -577,22 +483,25 @@ int states_run(struct repair *r, struct context *cx)
 	struct trial_point from = trial_point(r);
 	enum decision_mode mode = r->ask.mode;
 	struct outcome plain;
-	int err = search_states(r, cx);
+	int err;
 
+	r->differs = false;
+	err = search_states(r, cx);
 	plain = outcome_of(r);
-	if (!err && r->o->undo_file && may_lose_any(r) && !is_good_outcome(&plain)) {
+	if (!err && r->o->undo_file && giveup_may_lose(r) && !is_good_outcome(&plain)) {
 		/* Giving up snapshots loses nothing else. */
 		r->overwrites = is_broken_by_snapshots(&plain);
 		if (r->overwrites)
-			err = give_up_broken(r, cx);
+			err = giveup_run(r, cx);
 		r->overwrites = false;
 		plain = outcome_of(r);
-		if (!err && !is_good_outcome(&plain))
+		if (!err && !is_good_outcome(&plain) && r->differs)
 			err = try_means(r, cx, &from, &plain, mode, true);
 	}
 	plain = outcome_of(r);
 	if (err || !r->o->rebuild)
 		return err;
+	r->same = 0;
 	return try_means(r, cx, &from, &plain, mode == DECISION_MODE_YES ?
 				 DECISION_MODE_YES_REBUILD :
 				 DECISION_MODE_ASK_REBUILD,

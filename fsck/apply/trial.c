@@ -270,6 +270,7 @@ int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 	progress_begin(&r->tool->progress, "repairing", 0, false);
 	ret = round_run(round, cx);
 	r->no_room |= ret == -ENOSPC;
+	r->by_means |= ret == -ENOSPC || round->stage > RULE_STAGE_DAT;
 	for (round->reclaim = RECLAIM_FIRST; ret == -ENOSPC && may_reclaim &&
 	     round->reclaim <= RECLAIM_MAX; round->reclaim *= 4) {
 		trial_return_to(r, &from);
