@@ -10,8 +10,9 @@
 # from damaged ones (dump/history), forecasts and what holds the space (dump/volume): 4,000;
 # traces of other writers and the sizes of MiDAS (gc/sim): 300; the names of files with
 # damaged data (fsck/data), and what lies beyond the end (lib/check): 1,200; layers added
-# to a volume (mkfs/add.c): 450; metadata written twice, and its copies as proof: 450.
-most_lines=122400
+# to a volume (mkfs/add.c): 450; metadata written twice, and its copies as proof: 450;
+# numbers and names that several facts show to be in use (fsck/derive, fsck/names): 200.
+most_lines=122600
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
