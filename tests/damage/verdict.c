@@ -378,7 +378,9 @@ static void try_option(struct outcome *o, const struct bench *b,
 		if (strchr(option, '/'))
 			unlink(strchr(option, '/'));
 	}
-	if (other.differing > o->differing && other.verdict < VERDICT_OPTION)
+	/* More may be given up of a volume that was not sound without it. */
+	if (other.differing > o->differing && other.verdict < VERDICT_OPTION &&
+	    o->verdict != VERDICT_GONE)
 		other.verdict = VERDICT_OPTION;
 	if (other.verdict >= VERDICT_OPTION && other.verdict > o->verdict)
 		*o = other;
