@@ -19,7 +19,7 @@
  */
 struct seen {
 	enum rule newest[MOST], ifile[MOST], snapshots[MOST], revealed[MOST];
-	bool no_volume, dat_broken;
+	bool no_volume, dat_broken, leaks_hidden;
 };
 
 static void add_all(struct check_tally *tally, const enum rule rules[MOST],
@@ -44,6 +44,7 @@ static void look(struct check *c, struct volume *vol, const struct seen *seen)
 	*c = (struct check){
 		.vol = seen->no_volume ? NULL : vol,
 		.dat_broken = seen->dat_broken,
+		.leaks_known = !seen->leaks_hidden,
 		.tally = tally,
 	};
 	add_all(tally, seen->newest, false, CHECK_NEWEST);
@@ -245,6 +246,19 @@ static void test_price(void)
 	is_int(worse, RULE_DAT_START, "and is to blame");
 }
 
+/* What was not looked for before may have been there. */
+static void test_hidden(void)
+{
+	const struct seen now = { .newest = { RULE_DAT_LEAKED } };
+	const struct seen before = {
+		.newest = { RULE_DIR_TYPE }, .leaks_hidden = true,
+	};
+	enum rule worse;
+
+	ok(is_better(&now, &before, &worse),
+	   "a leak that was hidden is no price for a warning");
+}
+
 int main(void)
 {
 	test_same();
@@ -252,5 +266,6 @@ int main(void)
 	test_unreadable();
 	test_draws();
 	test_price();
+	test_hidden();
 	return tap_done();
 }
