@@ -431,7 +431,7 @@ near() {
 		all+=(-p "$policy")
 	done
 	for placement in one survivors hot-cold age dac sepbit midas \
-		future; do
+		sfs multilog fadac warcip sfr mq eti future; do
 		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 \
 			--metadata-log --snapshot-every 4000 --trims 5 \
 			--placement "$placement" --json >said
@@ -465,7 +465,8 @@ same() {
 	local placement threshold
 
 	for threshold in "-n 420" "--garbage-threshold 20"; do
-		for placement in one survivors age dac sepbit future; do
+		for placement in one survivors age dac sepbit sfs multilog \
+			fadac warcip sfr mq eti future; do
 			# shellcheck disable=SC2086
 			gcsim.nilfs2 --data 20000 --segment-size 256K \
 				-w zipf -p cost-benefit --placement $placement \

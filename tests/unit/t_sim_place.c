@@ -6,12 +6,14 @@
  * then 2.4 million times by Zipf's distribution, with segments of 512 blocks,
  * where 15 % of all blocks are garbage.
  *
- * Its results for this very trace must be met within 0.5 %; those for another
- * one of the same kind, within 2 %.  The bound must be one.
+ * Its results for this very trace must be met within 0.5 %, or 1 % with multilog,
+ * which draws; those for another one of the same kind, which some have, within
+ * 2 %.  The bound must be one.
  *
  * Of placements and policies one pair in three is tried, unless all are asked for.
  */
 #include <math.h>
+#include <string.h>
 
 #include "gc/sim/run/simrun.h"
 #include "gc/sim/volume/simplace.h"
@@ -34,6 +36,13 @@ static const struct figure figures[] = {
 	{ "survivors", { 3.461, 2.523 }, { 3.487, 2.546 } },
 	{ "dac", { 2.429, 2.016 }, { 2.441, 2.036 } },
 	{ "sepbit", { 2.561, 2.147 }, { 2.579, 2.166 } },
+	{ "sfs", { 2.800, 1.943 } },
+	{ "multilog", { 2.775, 2.195 } },
+	{ "fadac", { 2.294, 1.896 } },
+	{ "warcip", { 3.231, 2.401 } },
+	{ "sfr", { 3.491, 2.512 } },
+	{ "mq", { 3.500, 2.511 } },
+	{ "eti", { 2.843, 2.374 } },
 };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
@@ -123,6 +132,7 @@ int main(void)
 {
 	static const char *const policies[] = { "greedy", "cost-benefit" };
 	double got, least;
+	bool draws;
 	size_t i;
 	int p;
 
@@ -134,11 +144,14 @@ int main(void)
 			if (!is_sampled(2 * i + (size_t)p, 3))
 				continue;
 			got = simulated(f->placement, policies[p]);
-			ok(fabs(got / f->same[p] - 1) < 0.005,
+			draws = !strcmp(f->placement, "multilog");
+			ok(fabs(got / f->same[p] - 1) < (draws ? 0.01 : 0.005),
 			   "%s: %.3f, there %.3f", f->placement, got,
 			   f->same[p]);
-			ok(fabs(got / f->other[p] - 1) < 0.02,
-			   "... and %.3f for the other", f->other[p]);
+			if (f->other[p] > 0)
+				ok(fabs(got / f->other[p] - 1) < 0.02,
+				   "... and %.3f for the other",
+				   f->other[p]);
 			least = fmin(least, got);
 		}
 		if (!is_sampled(2 * FIGURES + (size_t)p, 3))

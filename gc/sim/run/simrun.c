@@ -167,6 +167,8 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 	    op->count > r->vol->config.data - op->block)
 		return fail(cx, -EINVAL, "the user writes after the end of the volume");
 	end = op->block + op->count;
+	if (op->kind == SIMOP_WRITE && r->vol->place.kind->ask)
+		r->vol->place.kind->ask(r->vol, op->block, op->count);
 	for (page = op->block; page < end && !ret; page++) {
 		bool is_dirty = most && bitmap_test(&d->map, page);
 

@@ -114,7 +114,7 @@ static struct memory memory_of_run(const struct simsetup *s,
 		bytes += sizeof(*v->place.next) +
 			 sizeof(*s->ahead.latest) + sizeof(*s->ahead.first);
 	if (k->open)
-		bytes += 1;	/* the heat of MiDAS */
+		bytes += 1;	/* the heat of MiDAS; others take less */
 	add_memory(&m, "the placement", another, c->data, bytes);
 	if (k->open)
 		add_memory(&m, "the placement", another,

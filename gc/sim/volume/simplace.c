@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "gc/sim/volume/simchain.h"
+#include "gc/sim/volume/simclass.h"
 #include "gc/sim/volume/simvol.h"
 
 static unsigned int choose_survivors(struct simvol *v, uint32_t id,
@@ -169,6 +170,32 @@ const struct simplace_kind simplace_list[] = {
 	  .choose = simmidas_choose, .clean = simmidas_clean, .times = true,
 	  .open = simmidas_open, .close = simmidas_close,
 	  .victim = simmidas_victim, .guards = simmidas_guards },
+	{ "sfs", "by hotness, divided as that of segments", .classes = 6,
+	  .least = 2, .choose = simclass_choose, .classify = simclass_sfs,
+	  .clean = simclass_clean, .forget = simclass_forget, .times = true,
+	  .open = simclass_open, .close = simclass_close },
+	{ "multilog", "down when moved, up by the time between writes",
+	  .classes = 6, .least = 2, .choose = simclass_choose,
+	  .classify = simclass_multilog, .clean = simclass_clean,
+	  .forget = simclass_forget, .times = true, .open = simclass_open,
+	  .close = simclass_close },
+	{ "fadac", "by writes less moves, over a fading mean", .classes = 6,
+	  .least = 2, .choose = simclass_choose, .classify = simclass_fadac,
+	  .ask = simclass_ask_fadac, .times = true, .open = simclass_open,
+	  .close = simclass_close },
+	{ "warcip", "by the nearest mean interval between writes",
+	  .classes = 6, .least = 3, .choose = simclass_choose,
+	  .classify = simclass_warcip, .times = true, .open = simclass_open,
+	  .close = simclass_close },
+	{ "sfr", "by fading counts of ranges of 512 blocks", .classes = 6,
+	  .least = 2, .choose = simrange_choose, .ask = simrange_ask_sfr,
+	  .range_blocks = 512, .open = simrange_open, .close = simrange_close },
+	{ "mq", "by queues of ranges of 256 blocks", .classes = 6,
+	  .least = 2, .choose = simrange_choose, .ask = simrange_ask_mq,
+	  .range_blocks = 256, .open = simrange_open, .close = simrange_close },
+	{ "eti", "by counts of extents", .classes = 3,
+	  .choose = simrange_choose_extent, .ask = simrange_ask_eti,
+	  .open = simrange_open, .close = simrange_close },
 	{ "future", "by known times of death", .classes = 12, .least = 2,
 	  .choose = choose_future, .ahead = true },
 };

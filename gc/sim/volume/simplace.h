@@ -19,7 +19,9 @@
 
 struct simvol;
 struct simchain_sizes;
+struct simclass;
 struct simmidas;
+struct simrange;
 struct simplace;
 
 /* The maximum number of classes. */
@@ -49,6 +51,16 @@ struct simplace_kind {
 	 */
 	unsigned int (*choose)(struct simvol *v, uint32_t id,
 			       enum simplace_cause why);
+	/* Before the user writes COUNT blocks from FIRST on; or NULL. */
+	void (*ask)(struct simvol *v, uint64_t first, uint64_t count);
+	/* The user no longer needs ID, which is in its place; or NULL. */
+	void (*forget)(struct simvol *v, uint32_t id);
+	/*
+	 * Of simclass_choose(): the class by the state of a block, 0 if it has
+	 * none, which it changes.
+	 */
+	unsigned int (*classify)(struct simvol *v, uint64_t *word, bool moved);
+	uint32_t range_blocks;	/* in a range of simrange.c; 0: none */
 	/* The blocks of SEGNUM will be moved; or NULL. */
 	void (*clean)(struct simvol *v, uint32_t segnum);
 	bool levels, times, ahead;	/* data kept for each block */
@@ -85,7 +97,8 @@ struct simplace {
 	uint32_t classes;
 	uint32_t logs;		/* for data; the next is that of metadata */
 	uint8_t *levels;	/* by block */
-	uint64_t *written;	/* by block: time of the user's write; 0: before */
+	/* By block: time of the user's write, 0: before; or a state. */
+	uint64_t *written;
 	uint32_t *next;		/* by block: time of the next write, or NEVER */
 	const uint32_t *ahead;	/* borrowed; by write: time of the next, or NEVER */
 	/* Of sepbit: */
@@ -95,6 +108,8 @@ struct simplace {
 	uint64_t queue;		/* length of the queue of recent writes */
 	bool was_short;		/* the victim is of class 0 */
 	struct simmidas *midas;	/* of midas */
+	struct simclass *class;	/* of simclass.c */
+	struct simrange *range;	/* of simrange.c */
 };
 
 /* The replacement time of each write, for placements that know the future. */

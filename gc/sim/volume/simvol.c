@@ -449,6 +449,8 @@ void simvol_trim(struct simvol *v, uint32_t id)
 
 	if (old == SIMVOL_NONE)
 		return;
+	if (v->place.kind->forget)
+		v->place.kind->forget(v, id);
 	v->at[id] = SIMVOL_NONE;
 	if (v->ages.of)
 		simchoice_ages_drop(v, id, old);
