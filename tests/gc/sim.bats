@@ -366,6 +366,15 @@ near() {
 	done
 	gojq -e --slurpfile one one '.runs[0].write_amplification <
 		0.9 * $one[0].runs[0].write_amplification' midas
+	# Rounds that gain more than all queues together would have.
+	for placement in one midas; do
+		gcsim.nilfs2 -n 512 --segment-size 256K -f 80 -w zipf \
+			-p greedy -p cost-benefit --placement $placement --high 64 \
+			--json >$placement
+	done
+	gojq -e --slurpfile one one 'all(range(2) as $i |
+		.runs[$i].write_amplification <
+			0.96 * $one[0].runs[$i].write_amplification; .)' midas
 	for classes in 3 16; do
 		gcsim.nilfs2 -n 512 --segment-size 64K -f 80 -w zipf -p greedy \
 			--placement midas --classes $classes --warm-up 60000 \

@@ -9,6 +9,10 @@
  * blocks, which die uniformly, so it behaves like one log of uniform writes
  * (Desnoyers, SYSTOR 2012), with A = 1 / (1 - exp(-a / A)).
  *
+ * If the cleaner works in rounds, sizes are those after a round.  Until the next
+ * one the user writes as many segments as it made clean, so blocks that leave a
+ * group are older by any time up to that.
+ *
  * The hot group has, by the paper's rule, the blocks of the shortest lifetimes:
  * those below t, where t times their share of the writes is its size.
  */
@@ -89,12 +93,28 @@ static double uniform_cost(double u)
 }
 
 /*
- * The share of blocks entered into the chain that is live at TIME, if none dies
- * before BEGIN, until which ALL of them are live.
+ * The number of live blocks among those entered into the chain between FROM and
+ * TO ago, if none dies before BEGIN, until which ALL of them are live.
  */
+static double chain_living(const struct simchain *c, double begin, double all,
+			   double from, double to)
+{
+	double young = fmax(fmin(to, begin) - from, 0), after;
+
+	if (all <= 0)
+		return to - from;
+	after = chain_interpolate(c, c->living, fmax(to, begin)) -
+		chain_interpolate(c, c->living, fmax(from, begin));
+	return young + after / all;
+}
+
+/* The live share of blocks that are between TIME and ROUND more old. */
 static double chain_surviving(const struct simchain *c, double begin, double all,
 			      double time)
 {
+	if (c->round > 0)
+		return chain_living(c, begin, all, time, time + c->round) /
+		       c->round;
 	if (time <= begin || all <= 0)
 		return 1;
 	return (1 - chain_interpolate(c, c->dead, time)) / all;
@@ -117,8 +137,8 @@ double simchain_amplification(double hot, const double *valid,
 void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 		   double segments, double live)
 {
-	double begin = 0, hot = 0, enters = 1, time = 0, all, flow, left, early;
-	double from, to;
+	double begin = 0, hot = 0, enters = 1, time = 0, all, flow, left;
+	double entered = 1, stays;
 	uint32_t g, last = s->groups - 1;
 	size_t i;
 
@@ -145,20 +165,19 @@ void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 	for (g = 1; g < last; g++) {
 		/* Half of the last segment is not written yet. */
 		left = time + (s->size[g] - 0.5) / flow;
-		if (!(left < (double)c->times) || flow < 1e-9)
+		if (!(left + c->round < (double)c->times) || flow < 1e-9)
 			return;
-		s->valid[g] = chain_surviving(c, begin, all, left) /
-			      chain_surviving(c, begin, all, time);
-		if (all > 0) {
-			early = fmax(fmin(left, begin) - time, 0);
-			from = chain_interpolate(c, c->living, fmax(time, begin));
-			to = chain_interpolate(c, c->living, fmax(left, begin));
-			live -= enters * (early + (to - from) / all);
-		}
+		stays = chain_surviving(c, begin, all, left);
+		s->valid[g] = stays / entered;
+		entered = stays;
+		if (all > 0)
+			live -= enters * chain_living(c, begin, all, time, left);
 		segments -= s->size[g];
 		flow *= s->valid[g];
 		time = left;
 	}
+	/* During a round as many enter the last group as died before it. */
+	live -= flow * c->round / 2;
 	if (segments < 1 || live >= segments)
 		return;
 	s->size[last] = (uint32_t)segments;

@@ -26,6 +26,8 @@ struct simchain {
 	uint64_t *counts;	/* by lifetime, of rewritten blocks */
 	size_t times;		/* number of counts; longer lifetimes are the rest */
 	uint64_t total;		/* of all writes */
+	double round;		/* segments that the user writes between two
+				   rounds of the cleaner */
 	double hot_valid;	/* live share of blocks that leave the hot group */
 	/* Of a hot group that is taken as it was measured; 0: none. */
 	double hot_traffic;	/* share of all writes */

@@ -60,6 +60,8 @@ struct simmidas {
 	double recent;		/* amplification of the last one */
 	uint32_t round;		/* victims since the last write of the user, */
 	uint32_t clean;		/* or since so many segments were clean */
+	/* Clean segments at writes of the user in this epoch. */
+	uint32_t least_clean, most_clean;
 	uint64_t checked;	/* time of the last check, or 0: not yet in use */
 	/*
 	 * Of victims since CHECKED: their number, and the sum of live blocks;
@@ -264,8 +266,9 @@ static void end_epoch(struct simvol *v)
 		m->chain.hot_valid = trusts_heat ? 0 : live;
 		m->chain.hot_traffic = trusts_heat ? 0 : traffic;
 		m->chain.hot_size = trusts_heat ? 0 : hot + 1;
+		m->chain.round = m->most_clean - m->least_clean;
 		s = simchain_best(&m->chain, v->place.classes, trusts_heat,
-				  v->config.nsegments - v->nclean,
+				  v->config.nsegments - m->most_clean,
 				  (double)needed / v->config.blocks);
 		if (s.groups > 2 && s.amplification <= m->recent)
 			take_sizes(v, &s);
@@ -275,6 +278,7 @@ static void end_epoch(struct simvol *v)
 	m->hot_lived = 0;
 	m->hots = 0;
 	m->hot = 0;
+	m->least_clean = m->most_clean = v->nclean;
 	m->begun = v->totals.user;
 }
 
@@ -332,6 +336,10 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 	}
 	m->round = 0;
 	m->clean = v->nclean;
+	if (v->nclean > m->most_clean || now == m->begun)
+		m->most_clean = v->nclean;
+	if (v->nclean < m->least_clean || now == m->begun)
+		m->least_clean = v->nclean;
 	pass_time(v);
 	if (last && now > m->begun) {
 		life = (now - last) / v->config.blocks;
