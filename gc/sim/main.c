@@ -488,7 +488,7 @@ out:
 
 static const struct cli_heading headings[] = {
 	{ "Volume",
-	  "segments segment-size block-size fill data nodes dat "
+	  "segments segment-size block-size fill data nodes dat dat-entries "
 	  "moves-change-nodes summaries frees-dead counts" },
 	{ "Load",
 	  "workload writes warm-up hot hot-file hot-writes file-blocks "

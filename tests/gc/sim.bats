@@ -441,7 +441,7 @@ near() {
 	done
 	for placement in one survivors hot-cold age dac sepbit midas \
 		sfs multilog fadac warcip sfr mq eti future; do
-		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 \
+		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 --dat-entries \
 			--metadata-log --snapshot-every 4000 --trims 5 \
 			--placement "$placement" --json >said
 		[ "$(gojq '.runs | length' said)" -eq 12 ]

@@ -52,6 +52,7 @@ sim() {
 		--data 3000000 -n 10|--data: 3000000 blocks do not fit into 10 segments of 2048
 		--classes 0 --placement dac|--classes: '0' is not a number from 1 to 4294967295
 		--classes 65 --placement dac|--classes: 65: the placement dac has 2 to 64
+		--dat-entries|--dat-entries needs --dat
 		--summaries 1|--summaries: a block of them describes itself only
 		--writes 0|--writes: '0' is not a number from 1 to 2305843009213693951
 		--writes -5|--writes: '-5' is not a number from 1 to 2305843009213693951

@@ -114,6 +114,8 @@ const struct cli_option simoptions_rows[] = {
 	  AT(curve) },
 	{ 0, "dat", "N", "blocks described by a block of the DAT", OPTION_U32,
 	  AT(vol.dat_fanout) },
+	{ 0, "dat-entries", NULL, "its entries are allocated as by the kernel",
+	  OPTION_FLAG, AT(vol.dat_allocates) },
 	{ 0, "data", "N", "blocks with data, in place of a share", OPTION_U64,
 	  AT(vol.data), .against = WITH_TRACE, .least = 1,
 	  .most = SIMVOL_NONE - 1 },
@@ -315,6 +317,8 @@ int simoptions_check(struct context *cx, const struct simoptions *o)
 	if (o->vol.holes && o->cleaner.choice.garbage)
 		return fail(cx, -EINVAL, "--fill-holes and --garbage-threshold "
 			    "exclude each other");
+	if (o->vol.dat_allocates && !o->vol.dat_fanout)
+		return fail(cx, -EINVAL, "--dat-entries needs --dat");
 	if (o->run.syncs && (!o->vol.node_fanout || o->run.dirty_pages))
 		return fail(cx, -EINVAL, "--sync needs --nodes, without "
 			    "--dirty-pages");

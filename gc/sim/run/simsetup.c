@@ -35,6 +35,9 @@ static uint64_t least_clean(const struct simoptions *o,
 		dat = div_round_up(c->data + nodes, o->vol.dat_fanout);
 	if (!nodes && !dat)
 		return logs + o->cleaner.step;
+	/* Dead blocks have entries, too. */
+	if (dat && o->vol.dat_allocates)
+		dat = c->nsegments ? simlayers_entry_blocks(c) : UINT32_MAX;
 	/*
 	 * Each moved block may dirty a node and two blocks of the DAT, and a
 	 * flush writes each once; a few are spare for steps that lose some.
@@ -42,6 +45,12 @@ static uint64_t least_clean(const struct simoptions *o,
 	most = 3 + (nodes + dat) / c->blocks;
 	if (most > o->cleaner.step * 3ull)
 		most = o->cleaner.step * 3ull;
+	/*
+	 * Each node that is dirty when a step begins, of a segment of them at
+	 * most, dirties two blocks of entries more.
+	 */
+	if (o->vol.dat_allocates)
+		most += 2;
 	return logs + o->cleaner.step + most + 2;
 }
 

@@ -85,7 +85,12 @@ static struct memory memory_of_run(const struct simsetup *s,
 	if (c->node_fanout)
 		logical += div_round_up(logical, c->node_fanout);
 	if (c->dat_fanout)
-		logical += div_round_up(logical, c->dat_fanout);
+		logical += c->dat_allocates ?
+				   simlayers_entry_blocks(c) :
+				   div_round_up(logical, c->dat_fanout);
+	if (c->dat_fanout && c->dat_allocates)
+		add_memory(&m, "entries of the DAT", "--dat-entries (none)",
+			   places, sizeof(*v->entries.of));
 	add_memory(&m, "maps of blocks", remedy_of_size(s),
 		   places * PLACE / LARGE_PAGE + logical * PLACE / LARGE_PAGE +
 			   2,

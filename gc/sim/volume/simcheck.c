@@ -27,6 +27,10 @@ int simcheck_volume(const struct simvol *v, struct context *cx)
 		if (place % bps >= v->segments[place / bps].written)
 			return fail(cx, -EUCLEAN, "block %" PRIu32 " is where "
 				    "nothing was written", id);
+		if (v->entries.of && id < v->layers[SIMVOL_DAT].base &&
+		    v->entries.of[place] == SIMVOL_NONE)
+			return fail(cx, -EUCLEAN, "block %" PRIu32 " has no "
+				    "entry", id);
 	}
 	/*
 	 * Counts of segments match their places and the totals; the ring contains

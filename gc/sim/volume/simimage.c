@@ -228,6 +228,8 @@ int simimage_put(const struct simimage *image, struct context *cx,
 		}
 		for (; place < end; place++)
 			v->owner[place] = 0;
+		if (v->entries.of)
+			simentry_put(v, end - s->written, s->written);
 		/* In the order in which the kernel allocates them. */
 		if (v->state[i] == SIMVOL_CLEAN)
 			v->clean[v->nclean++] = i;

@@ -14,6 +14,15 @@
 
 #include "base/checked.h"
 
+uint64_t simlayers_entry_blocks(const struct simvol_config *c)
+{
+	uint64_t places = (uint64_t)c->nsegments * c->blocks;
+	uint64_t group = (uint64_t)c->dat_fanout * SIMVOL_GROUP_BLOCKS;
+
+	/* All places may have an entry, and one more group is searched. */
+	return (div_round_up(places, group) + 1) * SIMVOL_GROUP_BLOCKS;
+}
+
 int simlayers_open(struct simvol *v, struct context *cx)
 {
 	const uint32_t fanouts[] = {
@@ -28,6 +37,13 @@ int simlayers_open(struct simvol *v, struct context *cx)
 		struct simvol_layer *l = &v->layers[kind];
 
 		count = fanouts[kind] ? div_round_up(base, fanouts[kind]) : 0;
+		if (kind == SIMVOL_DAT && count && v->config.dat_allocates)
+			count = simlayers_entry_blocks(&v->config);
+		/* All entries have numbers of 32 bits. */
+		if (kind == SIMVOL_DAT && v->config.dat_allocates &&
+		    count * fanouts[kind] > UINT32_MAX)
+			return fail(cx, -EINVAL,
+				    "volume: entries of so many blocks");
 		if (base + count >= SIMVOL_NONE)
 			return fail(cx, -EINVAL,
 				    "volume: metadata of so many blocks");
@@ -68,8 +84,13 @@ void simlayers_set_dirty(struct simvol *v, uint32_t id, bool moved)
 	if (node->fanout && id < v->config.data &&
 	    (!moved || v->config.moves_change_nodes))
 		set_dirty(v, SIMVOL_NODE, id / node->fanout);
-	if (dat->fanout && id < dat->base)
+	if (dat->fanout && id < dat->base && !v->entries.of)
 		set_dirty(v, SIMVOL_DAT, id / dat->fanout);
+}
+
+void simlayers_dirty_entry(struct simvol *v, uint32_t entry)
+{
+	set_dirty(v, SIMVOL_DAT, entry / v->layers[SIMVOL_DAT].fanout);
 }
 
 void simlayers_move(struct simvol *v, uint32_t id)

@@ -119,6 +119,10 @@ int simvol_open(struct simvol *v, struct context *cx,
 	    (c->holes && (!v->holes.stamp || !v->holes.waiting || !v->holes.since)))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
 			    v->nplaces);
+	if (c->dat_fanout && c->dat_allocates)
+		ret = simentry_open(v, cx);
+	if (ret)
+		return ret;
 	ret = open_place(&v->place, cx, c->placement ? c->placement :
 			 &simplace_list[0], c->classes, c->data);
 	if (ret)
@@ -141,6 +145,7 @@ void simvol_close(struct simvol *v)
 	}
 	if (v->place.kind && v->place.kind->close)
 		v->place.kind->close(&v->place);
+	simentry_close(v);
 	free(v->place.levels);
 	free(v->place.written);
 	free(v->place.next);
@@ -194,8 +199,10 @@ void simvol_set_state(struct simvol *v, uint32_t segnum,
 
 void simvol_release(struct simvol *v, uint32_t segnum)
 {
-	uint32_t n = v->config.nsegments, end;
+	uint32_t n = v->config.nsegments, end, i;
 
+	for (i = 0; v->entries.of && i < v->segments[segnum].written; i++)
+		simentry_free(v, segnum * v->config.blocks + i);
 	v->ngarbage -= garbage_of(v, segnum);
 	v->nwritten -= v->segments[segnum].written;
 	if (v->ages.of)
@@ -402,6 +409,11 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 		v->birth[place] = moved ? v->birth[old] : v->cno;
 		v->death[place] = SIMVOL_NONE;
 	}
+	/* Nodes are moved by being written. */
+	if (v->entries.of && moved && id < v->config.data)
+		simentry_move(v, old, place);
+	else if (v->entries.of && id < v->layers[SIMVOL_DAT].base)
+		simentry_write(v, id, old, place);
 	/* An open segment is not a candidate: no notification is needed. */
 	if (v->ages.of && id < v->config.data)
 		simchoice_ages_put(v, id, old, segnum, moved);
@@ -422,6 +434,8 @@ int simvol_append_held(struct simvol *v, struct context *cx, unsigned int log,
 	v->death[to] = v->death[place];
 	v->segments[to / v->config.blocks].snapshot++;
 	simvol_notify(v, to / v->config.blocks);
+	if (v->entries.of)
+		simentry_move(v, place, to);
 	/* No state refers to it now. */
 	v->death[place] = v->birth[place];
 	v->segments[segnum].live -= v->segments[segnum].live != 0;
@@ -456,6 +470,8 @@ void simvol_trim(struct simvol *v, uint32_t id)
 		simchoice_ages_drop(v, id, old);
 	if (v->holes.stamp)
 		simhistory_holes_drop(v, old);
+	if (v->entries.of)
+		simlayers_dirty_entry(v, v->entries.of[old]);
 	mark_dead(v, old, id, v->cno);
 	simlayers_touch(v, id, false);
 }

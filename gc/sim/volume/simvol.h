@@ -40,6 +40,8 @@ struct simvol_config {
 	uint64_t hot;		/* of these, the first ones */
 	uint32_t node_fanout;	/* data blocks per node; 0: no nodes */
 	uint32_t dat_fanout;	/* blocks per block of the DAT; 0: none */
+	bool dat_allocates;	/* entries of the DAT as the kernel does it, not
+				   by block */
 	uint32_t summary_span;	/* blocks per summary block; 0: none */
 	const struct simplace_kind *placement;	/* NULL: the first one */
 	uint32_t classes;	/* of it; 0: the default */
@@ -101,6 +103,15 @@ struct simvol_holes {
 	void *arg;
 };
 
+/* Entries of the DAT, if they are allocated: see simentry.c. */
+struct simvol_entries {
+	uint32_t *of;		/* by place: of the block written there, or NONE */
+	uint64_t *used;		/* a bit per entry */
+	uint32_t *nfree;	/* by group */
+	uint32_t group, count;	/* number of entries, in a group and in all */
+	uint32_t last;		/* allocated last */
+};
+
 /* Counts of blocks by kind; only numbers of 64 bits. */
 struct simvol_totals {
 	uint64_t user;			/* by the user */
@@ -144,6 +155,7 @@ struct simvol {
 	struct simvol_origin *origin;	/* by segment */
 	struct simvol_ages ages;	/* all NULL: not kept */
 	struct simvol_holes holes;	/* the same */
+	struct simvol_entries entries;	/* the same */
 	uint64_t nwritten;	/* blocks of all segments */
 	uint64_t ngarbage;	/* of full ones, not needed */
 	uint64_t now;		/* blocks the user wrote */
@@ -281,6 +293,18 @@ int simlayers_open(struct simvol *v, struct context *cx);
 /* Block ID has another place: makes the blocks that describe it dirty. */
 void simlayers_set_dirty(struct simvol *v, uint32_t id, bool moved);
 
+/*
+ * Entries of the DAT are in groups of so many blocks: a bitmap has a bit for
+ * each entry of 32 bytes, and the size of one of these blocks.
+ */
+#define SIMVOL_GROUP_BLOCKS 256u
+
+/* The blocks of a DAT whose entries are allocated. */
+uint64_t simlayers_entry_blocks(const struct simvol_config *c);
+
+/* The block of the DAT with ENTRY is dirty. */
+void simlayers_dirty_entry(struct simvol *v, uint32_t entry);
+
 static inline void simlayers_touch(struct simvol *v, uint32_t id, bool moved)
 {
 	/* Most volumes have no metadata. */
@@ -290,6 +314,26 @@ static inline void simlayers_touch(struct simvol *v, uint32_t id, bool moved)
 
 /* Makes metadata block ID dirty, to be moved by the cleaner. */
 void simlayers_move(struct simvol *v, uint32_t id);
+
+/*
+ * Sets up the entries of V, if they are allocated; -ENOMEM.  simentry_close() is
+ * also called after a failure.
+ */
+int simentry_open(struct simvol *v, struct context *cx);
+void simentry_close(struct simvol *v);
+
+/* Block ID was written to PLACE, and was at OLD, or NONE. */
+void simentry_write(struct simvol *v, uint32_t id, uint32_t old,
+		    uint32_t place);
+
+/* COUNT blocks of an image, dead or live, are from FIRST on. */
+void simentry_put(struct simvol *v, uint32_t first, uint32_t count);
+
+/* The block at FROM was moved to TO. */
+void simentry_move(struct simvol *v, uint32_t from, uint32_t to);
+
+/* The block at PLACE, if it has an entry, will be written over. */
+void simentry_free(struct simvol *v, uint32_t place);
 
 /* Number of blocks that a flush would write. */
 static inline uint64_t simmeta_dirty(const struct simvol *v)
