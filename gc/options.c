@@ -13,12 +13,9 @@
 
 #include "base/checked.h"
 #include "gc/clean/clean.h"
+#include "vol/gain.h"
 
 #define AT(member) offsetof(struct options, member)
-
-/* nilfs_cleanerd.conf: protection_period, min_reclaimable_blocks. */
-#define PROTECT_DEFAULT 3600
-#define MIN_RECLAIMABLE_DEFAULT 10
 
 #define LATENCY_DEFAULT 50
 
@@ -41,8 +38,8 @@ const struct options options_defaults = {
 	.compact = -1,
 	.order = -1,
 	.policy = { &policy_list[0], POLICY_WEIGHT },
-	.min_reclaimable = MIN_RECLAIMABLE_DEFAULT,
-	.protect = PROTECT_DEFAULT,
+	.min_reclaimable = GAIN_MIN_DEAD,
+	.protect = GAIN_PROTECT,
 	.latency = LATENCY_DEFAULT,
 	.low = { OPTIONS_PERCENT, LOW_DEFAULT },
 	.high = { OPTIONS_PERCENT, HIGH_DEFAULT },

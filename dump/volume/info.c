@@ -22,6 +22,7 @@
 #include "disk/reserve.h"
 #include "disk/segusage.h"
 #include "dump/common/commands.h"
+#include "dump/common/fields.h"
 #include "dump/common/image.h"
 #include "vol/cptable.h"
 #include "vol/rollforward.h"
@@ -342,38 +343,6 @@ int info_report(struct tool *tool, const struct info_super *s,
 	return err ? err : status;
 }
 
-static int summarize_volume(struct volume *vol, struct context *cx,
-			    struct report *r)
-{
-	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
-			   << vol->geo.block_bits;
-	struct nilfs_cpfile_header header;
-	struct nilfs_checkpoint cp;
-	struct usage u = { .clean = 0 };
-	struct mount m;
-	int err = find_mount(vol, cx, &m);
-
-	if (!err)
-		report_string(r, "mount", "On mount", m.text);
-	if (!err)
-		err = count_segments(vol, cx, &u);
-	if (err)
-		return err;
-	report_size(r, "used_bytes", "Segments in use", u.dirty * segment);
-	report_size(r, "free_bytes", "Free", u.clean * segment);
-	err = cptable_header(vol, cx, &header);
-	if (!err)
-		err = cptable_read(vol, cx, vol->latest.cno, &cp);
-	if (err)
-		return err;
-	report_u64(r, "inodes", "Files", le64_get(cp.cp_inodes_count));
-	report_u64(r, "checkpoints", "Checkpoints",
-		   le64_get(header.ch_ncheckpoints));
-	report_u64(r, "snapshots", "Snapshots",
-		   le64_get(header.ch_nsnapshots));
-	return 0;
-}
-
 /* The names of the features of SB in TEXT. */
 static const char *name_features(const struct nilfs_super_block *sb, char *text,
 				 size_t size)
@@ -394,51 +363,110 @@ static const char *name_features(const struct nilfs_super_block *sb, char *text,
 	return text;
 }
 
-/* The most important values; all others only with -v. */
-static int report_summary(struct tool *tool, const struct info_super *s,
-			  const struct dump_image *im)
+/*
+ * The most important values, except those that need a pass over the DAT; all others only
+ * with -v.
+ */
+static int summarize_volume(struct tool *tool, const struct info_super *s,
+			    const struct dump_image *im)
 {
 	struct volume *vol = im->vol;
-	uint64_t dev_size = im->dev->size;
 	struct report *r = &tool->report;
-	int used = vol ? vol->super_used : s->choice.index;
-	const struct nilfs_super_block *sb;
-	char text[TEXT_MAX], uuid[UUIDTEXT_MAX];
-	unsigned int state;
-	size_t label;
+	const struct nilfs_super_block *sb =
+		&s->copy[vol ? vol->super_used : s->choice.index];
+	size_t label = strnlen(sb->s_volume_name, sizeof(sb->s_volume_name));
+	unsigned int state = le16_get(sb->s_state);
+	char text[TEXT_MAX], features[FIELDS_TEXT_MAX], uuid[UUIDTEXT_MAX];
+	char sizes[3][VALUE_TEXT_MAX];
+	struct mount m = { .blocks = 0 };
+	struct nilfs_checkpoint cp;
+	struct usage u = { .clean = 0 };
+	uint64_t segment;
 	int err = 0;
 
-	if (used < 0)
-		return 0;
-	sb = &s->copy[used];
-	label = strnlen(sb->s_volume_name, sizeof(sb->s_volume_name));
-	state = le16_get(sb->s_state);
-	report_begin(r, "summary", NULL);
 	report_value(r, VALUE_STRING, "label", "Label", label ?
 		     value_bytes(sb->s_volume_name, label) : value_absent());
 	report_string(r, "uuid", "UUID",
 		      uuidtext_format(sb->s_uuid, uuid));
-	report_size(r, "device_bytes", "Size", dev_size);
-	if (vol) {
-		report_size(r, "block_bytes", "Block", vol->geo.block_size);
-		report_size(r, "segment_bytes", "Segment",
-			    (uint64_t)vol->geo.blocks_per_segment <<
-				    vol->geo.block_bits);
-	}
-	report_string(r, "features", "Features",
-		      name_features(sb, text, sizeof(text)));
-	report_time(r, "created", "Created", le64_get(sb->s_ctime));
-	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
-	report_string(r, "state", "State", state & NILFS_ERROR_FS ?
-		      "the kernel found errors" : im->live ? "mounted" :
-		      state & NILFS_VALID_FS ?
-		      "unmounted cleanly" : "not unmounted cleanly");
+	snprintf(text, sizeof(text), "%s by %s",
+		 value_time_text(r->out, (int64_t)le64_get(sb->s_ctime), sizes[0]),
+		 fields_format(field_find(field_table_find("super_block"),
+					  "s_creator_os"),
+			       sb, r->out, features));
+	report_string(r, "created", "Created", text);
+	name_features(sb, features, sizeof(features));
+	value_size_text(r->out, im->dev->size, sizes[0]);
 	if (vol)
-		err = summarize_volume(vol, &tool->cx, r);
-	else if (refusal_find(sb, dev_size, text, sizeof(text)))
-		report_string(r, "mount", "On mount", text);
-	report_end(r);
+		err = find_mount(vol, &tool->cx, &m);
+	else
+		refusal_find(sb, im->dev->size, m.text, sizeof(m.text));
+	if (vol) {
+		segment = (uint64_t)vol->geo.blocks_per_segment
+			  << vol->geo.block_bits;
+		err = err ? err : count_segments(vol, &tool->cx, &u);
+		value_size_text(r->out, u.dirty * segment, sizes[1]);
+		value_size_text(r->out, u.clean * segment, sizes[2]);
+		snprintf(text, sizeof(text), err ? "%s" :
+			 "%s: segments in use %s, free %s", sizes[0], sizes[1],
+			 sizes[2]);
+		report_string(r, "size", "Size", text);
+		value_size_text(r->out, segment, sizes[1]);
+		value_size_text(r->out, vol->geo.block_size, sizes[2]);
+		snprintf(text, sizeof(text), "%llu segments of %s, blocks of %s; "
+			 "features: %s", (unsigned long long)vol->geo.nsegments,
+			 sizes[1], sizes[2], features);
+		report_string(r, "layout", "Layout", text);
+	} else {
+		report_string(r, "size", "Size", sizes[0]);
+		report_string(r, "features", "Features", features);
+	}
+	value_time_text(r->out, (int64_t)le64_get(sb->s_wtime), sizes[0]);
+	snprintf(text, sizeof(text), "%s, last written %s",
+		 state & NILFS_ERROR_FS ? "the kernel found errors" :
+		 im->live ? "mounted" : state & NILFS_VALID_FS ?
+		 "unmounted cleanly" : "not unmounted cleanly", sizes[0]);
+	report_string(r, "state", "State", text);
+	if (*m.text)
+		report_string(r, "mount", "On mount", m.text);
+	if (vol && !err)
+		err = cptable_read(vol, &tool->cx, vol->latest.cno, &cp);
+	if (vol && !err)
+		report_u64(r, "inodes", "Files", le64_get(cp.cp_inodes_count));
 	return err;
+}
+
+/*
+ * What holds the space: lines of the summary, with -v and in JSON all numbers.  Ends the
+ * section of the summary.  Returns the exit status, or a failure.
+ */
+static int report_space(struct tool *tool, struct volume *vol)
+{
+	struct report *r = &tool->report;
+	struct occupancy u = { .latest = 0 };
+	int status = 0, dates, counts = -EUCLEAN;
+	bool text = report_is_text(r);
+
+	/* A pass over the DAT of a large volume takes a while. */
+	if (text)
+		out_flush(r->out);
+	dates = occupancy_dates(&u, &tool->cx, vol);
+	if (text && !dates)
+		occupancy_summarize_dates(&u, r);
+	counts = image_note(tool, &status, dates);
+	if (!counts)
+		counts = occupancy_count(&u, tool, vol);
+	if (text && !counts)
+		occupancy_summarize(&u, tool, vol);
+	else if (text)
+		report_string(r, "unknown", "What holds the space",
+			      "unknown, as metadata is damaged; fsck.nilfs2 -n "
+			      "has the details");
+	if (text)
+		report_end(r);
+	if (!text || tool->verbose)
+		occupancy_report(&u, r, vol, !dates, !counts);
+	counts = image_note(tool, &status, counts);
+	return counts ? counts : status;
 }
 
 static int info_run(struct tool *tool, const void *options)
@@ -447,7 +475,7 @@ static int info_run(struct tool *tool, const void *options)
 	struct info_super s;
 	int err, status = 0;
 	struct beyond beyond;
-	bool text;
+	bool text, summary;
 
 	(void)options;
 	err = image_open(&im, tool, tool->argv[0], NULL);
@@ -461,15 +489,20 @@ static int info_run(struct tool *tool, const void *options)
 	if (!err && (tool->verbose || !text || s.choice.index < 0))
 		err = image_note(tool, &status,
 				 info_report(tool, &s, im.vol, im.dev->size));
-	if (!err && text && s.choice.index >= 0)
-		err = image_note(tool, &status, report_summary(tool, &s, &im));
+	summary = text && s.choice.index >= 0;
+	if (summary)
+		report_begin(&tool->report, "summary", NULL);
+	if (!err && summary)
+		err = image_note(tool, &status, summarize_volume(tool, &s, &im));
+	if (!err && im.vol)
+		err = image_note(tool, &status, report_space(tool, im.vol));
+	else if (summary)
+		report_end(&tool->report);
 	if (!err)
 		err = beyond_find(&beyond, &tool->cx, im.dev);
 	if (err > 0)
 		beyond_report(&beyond, &tool->report);
 	err = err < 0 ? err : 0;
-	if (!err && im.vol)
-		err = image_note(tool, &status, occupancy_report(tool, im.vol));
 out:
 	image_close(&im);
 	return err ? err : status;
@@ -479,10 +512,11 @@ const struct cli_command info_command = {
 	.name = "info",
 	.summary = "label, size, state and usage of the volume",
 	.synopsis = "IMAGE",
-	.about = "Shows label, size and state of the volume, and the recovery "
-		 "by a mount;\nwhat holds the space, and what cleaning would free.\n"
-		 "With -v also: both superblocks, which of them is used and why, "
-		 "and the\nstate that they lead to.",
+	.about = "Shows label, size and state of the volume, the recovery by a "
+		 "mount, and the\ncheckpoints; what holds the space, and what "
+		 "cleaning would free.\nWith -v also: all of it in single "
+		 "numbers, both superblocks, which of them is\nused and why, and "
+		 "the state that they lead to.",
 	.min_args = 1,
 	.max_args = 1,
 	.run = info_run,

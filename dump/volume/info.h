@@ -55,12 +55,31 @@ void info_super_report_state(const struct nilfs_super_block *sb,
 bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 		  char *text, size_t size);
 
+/* What holds the space, in blocks, and what cleaning frees of it. */
+struct occupancy {
+	uint64_t latest, snapshot, old;	/* the last two: of nothing before */
+	uint64_t recent, dead;		/* within the protection period, or not */
+	uint64_t now, later;	/* that cleaning frees, and after that period */
+	struct occupancy_dates {
+		uint64_t count, oldest, newest;	/* seconds */
+	} checkpoints, snapshots;
+};
+
 /*
- * Reports what holds the space of VOL, what cleaning would free, and the dates of
- * checkpoints.  Reads the DAT twice; what damage leaves unknown is named.  Returns the
- * exit status, or a failure.
+ * Counts the blocks of U, all zero before, by one pass over the DAT; the checkpoints and
+ * snapshots by one over the cpfile.  -EUCLEAN, -EIO, -ENOMEM.
  */
-int occupancy_report(struct tool *tool, struct volume *vol);
+int occupancy_count(struct occupancy *u, struct tool *tool, struct volume *vol);
+int occupancy_dates(struct occupancy *u, struct context *cx, struct volume *vol);
+
+/* Reports lines of these in the open section, for people. */
+void occupancy_summarize(const struct occupancy *u, struct tool *tool,
+			 const struct volume *vol);
+void occupancy_summarize_dates(const struct occupancy *u, struct report *r);
+
+/* Reports all numbers as a section; without DATES or COUNTS these are unknown. */
+void occupancy_report(const struct occupancy *u, struct report *r,
+		      const struct volume *vol, bool dates, bool counts);
 
 /*
  * Reports both superblocks S of a device of DEV_SIZE bytes, the choice between them,

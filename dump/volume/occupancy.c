@@ -2,39 +2,30 @@
 /*
  * What holds the space of a volume, and what cleaning would free of it.
  *
- * Live blocks of each segment are counted by one pass over the DAT, as gc.nilfs2 does;
- * a second one counts all checkpoints as if they were snapshots, which gives what only
- * old checkpoints hold.  What cleaning frees is an upper bound: a cleaner writes
+ * One pass over the DAT counts the live blocks of each segment, as for gc.nilfs2, and
+ * what only old checkpoints hold.  What cleaning frees is an upper bound: a cleaner writes
  * metadata, too, and cannot clean a segment that a superblock needs.
  */
 #include "dump/volume/info.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "disk/checkpoint.h"
 #include "dump/common/image.h"
 #include "dump/volume/segment.h"
 #include "vol/cptable.h"
+#include "vol/gain.h"
+#include "vol/protection.h"
 
-/* The defaults of gc.nilfs2: --protect in seconds, --min-reclaimable in percent. */
-#define PERIOD 3600
-#define WORTH 10
+/* "2026-11-28 19:35:55 +0000", twice, and words. */
+#define DATES_MAX (4 * VALUE_TEXT_MAX)
 
-struct occupancy {
-	uint64_t latest, snapshot, recent, dead;	/* blocks */
-	uint64_t now, later;	/* that cleaning frees, and after PERIOD */
-	uint64_t held;		/* of any checkpoint, and not of the latest state */
-};
-
-/* Blocks that cleaning a segment of BLOCKS blocks gains if KEPT are moved. */
-static uint64_t gain_of(uint64_t blocks, uint64_t kept)
+/* Blocks that gc.nilfs2 gains from a segment of BLOCKS blocks if KEPT are moved. */
+static uint32_t gain_of(uint32_t blocks, uint32_t kept)
 {
-	uint64_t dead = kept < blocks ? blocks - kept : 0;
-	uint64_t list = kept / 32 + 1;	/* blocks of the summary for these */
-
-	if (!kept)
-		return blocks;
-	return dead * 100 >= WORTH * blocks && dead > list ? dead - list : 0;
+	return gain_is_worth(blocks, kept, GAIN_MIN_DEAD) ?
+		       gain_blocks(blocks, kept) : 0;
 }
 
 /* Sums up the counts of all segments in SRC. */
@@ -56,8 +47,7 @@ static int add_segments(struct occupancy *u, struct context *cx,
 		if ((s.state & (SEGMENT_ACTIVE | SEGMENT_DIRTY |
 				SEGMENT_ERROR)) == SEGMENT_DIRTY) {
 			u->now += gain_of(s.blocks, segment_kept(&s));
-			u->later += gain_of(s.blocks,
-					    (uint64_t)s.live + s.snapshot);
+			u->later += gain_of(s.blocks, s.live + s.snapshot);
 		}
 		ret = context_cancelled(cx);
 	}
@@ -65,101 +55,118 @@ static int add_segments(struct occupancy *u, struct context *cx,
 	return ret;
 }
 
-/* Counts the blocks that any checkpoint holds, and the latest state does not. */
-static int count_held(struct occupancy *u, struct context *cx, struct volume *vol)
+int occupancy_count(struct occupancy *u, struct tool *tool, struct volume *vol)
 {
-	struct liveness *l = NULL;
-	uint64_t *cnos = NULL, i;
-	size_t n = 0;
-	int ret = cptable_list(vol, cx, false, &cnos, &n);
+	struct segment_source src = { .vol = vol };
+	struct context *cx = &tool->cx;
+	uint64_t cno;
+	int ret;
 
+	progress_begin(&tool->progress, "counting blocks", 0, false);
+	ret = protection_cno(vol, cx, GAIN_PROTECT, &cno);
 	if (!ret)
-		ret = liveness_count_with(vol, cx, UINT64_MAX, cnos, n, &l);
-	for (i = 0; !ret && i < vol->geo.nsegments; i++)
-		u->held += liveness_of(l, i).snapshot;
-	liveness_free(l);
-	free(cnos);
+		ret = liveness_count_old(vol, cx, cno, &src.live);
+	if (!ret)
+		ret = add_segments(u, cx, &src);
+	u->old = ret ? 0 : src.live->old;
+	segment_close(&src);
+	progress_end(&tool->progress);
+	u->now -= u->now % vol->geo.blocks_per_segment;
+	u->later -= u->later % vol->geo.blocks_per_segment;
 	return ret;
 }
 
-/* Reports when the oldest checkpoint, and the oldest and newest snapshot, were made. */
-static int report_dates(struct volume *vol, struct context *cx, struct report *r)
+int occupancy_dates(struct occupancy *u, struct context *cx, struct volume *vol)
 {
-	uint64_t first = 0, oldest = 0, newest = 0, created;
 	struct cptable_cursor cur;
 	struct nilfs_checkpoint cp;
-	int ret = cptable_cursor_open(&cur, cx, vol);
+	struct occupancy_dates *d;
+	int i, ret = cptable_cursor_open(&cur, cx, vol);
 
 	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		created = le64_get(cp.cp_create);
-		first = first ? first : created;
-		if (checkpoint_is_snapshot(&cp)) {
-			oldest = oldest ? oldest : created;
-			newest = created;
+		for (i = 0; i <= checkpoint_is_snapshot(&cp); i++) {
+			d = i ? &u->snapshots : &u->checkpoints;
+			d->newest = le64_get(cp.cp_create);
+			if (!d->count++)
+				d->oldest = d->newest;
 		}
 		ret = context_cancelled(cx);
 	}
 	cptable_cursor_close(&cur);
-	if (ret)
-		return ret;
-	report_time(r, "oldest_checkpoint", "Oldest checkpoint", first);
-	if (!oldest && report_is_text(r))
-		return 0;
-	report_value(r, VALUE_TIME, "oldest_snapshot", "Oldest snapshot",
-		     value_nonzero(oldest));
-	report_value(r, VALUE_TIME, "newest_snapshot", "Newest snapshot",
-		     value_nonzero(newest));
-	return 0;
+	return ret;
 }
 
-int occupancy_report(struct tool *tool, struct volume *vol)
+/* Reports "20, from TIME to TIME". */
+static void summarize_dates(struct report *r, const char *key, const char *label,
+			    const struct occupancy_dates *d)
 {
-	const struct nilfs_geometry *g = &vol->geo;
-	struct context *cx = &tool->cx;
+	char text[DATES_MAX], from[VALUE_TEXT_MAX], to[VALUE_TEXT_MAX];
+
+	value_time_text(r->out, (int64_t)d->oldest, from);
+	value_time_text(r->out, (int64_t)d->newest, to);
+	snprintf(text, sizeof(text), d->count > 1 ? "%" PRIu64 ", from %s to %s" :
+		 d->count ? "%" PRIu64 ", of %s" : "none", d->count, from, to);
+	report_string(r, key, label, text);
+}
+
+void occupancy_summarize(const struct occupancy *u, struct tool *tool,
+			 const struct volume *vol)
+{
+	const uint64_t *blocks[] = { &u->latest, &u->snapshot, &u->old, &u->now,
+				     &u->later };
 	struct report *r = &tool->report;
-	struct segment_source src = { .vol = NULL };
-	struct occupancy u = { .held = 0 };
+	char sizes[5][VALUE_TEXT_MAX], text[DATES_MAX + FAILURE_TEXT_MAX];
+	int i;
+
+	for (i = 0; i < 5; i++)
+		value_size_text(r->out, *blocks[i] << vol->geo.block_bits, sizes[i]);
+	snprintf(text, sizeof(text), "latest state %s, snapshots alone %s, "
+		 "old checkpoints alone %s", sizes[0], sizes[1], sizes[2]);
+	report_string(r, "held", "Held by", text);
+	if (u->later)
+		snprintf(text, sizeof(text), "frees about %s now, %s after "
+			 "%u minutes: gc.nilfs2 %s", sizes[3], sizes[4],
+			 GAIN_PROTECT / 60, tool->argv[0]);
+	else
+		snprintf(text, sizeof(text), "would free nothing");
+	report_string(r, "cleaning", "Cleaning", text);
+}
+
+void occupancy_summarize_dates(const struct occupancy *u, struct report *r)
+{
+	summarize_dates(r, "checkpoints", "Checkpoints", &u->checkpoints);
+	summarize_dates(r, "snapshots", "Snapshots", &u->snapshots);
+}
+
+void occupancy_report(const struct occupancy *u, struct report *r,
+		      const struct volume *vol, bool dates, bool counts)
+{
 	const struct {
 		const char *key, *label;
 		const uint64_t *blocks;
 	} rows[] = {
-		{ "latest_bytes", "Latest state", &u.latest },
-		{ "snapshot_bytes", "Snapshots alone", &u.snapshot },
-		{ "checkpoint_bytes", "Old checkpoints alone", &u.held },
-		{ "dead_bytes", "Dead", &u.dead },
-		{ "protected_bytes", "Kept for an hour", &u.recent },
-		{ "reclaimable_bytes", "gc.nilfs2 frees about", &u.now },
-		{ "reclaimable_later_bytes", "After an hour about", &u.later },
+		{ "latest_bytes", "Latest state", &u->latest },
+		{ "snapshot_bytes", "Snapshots alone", &u->snapshot },
+		{ "checkpoint_bytes", "Old checkpoints alone", &u->old },
+		{ "dead_bytes", "Dead", &u->dead },
+		{ "protected_bytes", "Kept for an hour", &u->recent },
+		{ "reclaimable_bytes", "gc.nilfs2 frees about", &u->now },
+		{ "reclaimable_later_bytes", "After an hour about", &u->later },
 	}, *row;
 	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-	int status = 0, ret;
 
 	report_begin(r, "space", NULL);
-	ret = image_note(tool, &status, report_dates(vol, cx, r));
-	/* A pass over the DAT of a large volume takes a while. */
-	if (report_is_text(r))
-		out_flush(r->out);
-	progress_begin(&tool->progress, "counting blocks", 0, false);
-	if (!ret)
-		ret = segment_open(&src, cx, vol, PERIOD);
-	if (!ret)
-		ret = add_segments(&u, cx, &src);
-	segment_close(&src);
-	if (!ret)
-		ret = count_held(&u, cx, vol);
-	progress_end(&tool->progress);
-	u.held -= u.snapshot < u.held ? u.snapshot : u.held;
-	u.now -= u.now % g->blocks_per_segment;
-	u.later -= u.later % g->blocks_per_segment;
-	if (ret && report_is_text(r))
-		report_string(r, "unknown", "What holds the space",
-			      "unknown, as metadata is damaged; fsck.nilfs2 -n "
-			      "has the details");
-	for (row = rows; row < rows + ROWS && !(ret && report_is_text(r)); row++)
-		report_value(r, VALUE_SIZE, row->key, row->label,
-			     ret ? value_absent() :
-				   value_u64(*row->blocks << g->block_bits));
+	if (dates) {
+		report_value(r, VALUE_TIME, "oldest_checkpoint", "Oldest checkpoint",
+			     value_nonzero(u->checkpoints.oldest));
+		report_value(r, VALUE_TIME, "oldest_snapshot", "Oldest snapshot",
+			     value_nonzero(u->snapshots.oldest));
+		report_value(r, VALUE_TIME, "newest_snapshot", "Newest snapshot",
+			     value_nonzero(u->snapshots.newest));
+	}
+	for (row = rows; row < rows + ROWS && (counts || !report_is_text(r)); row++)
+		report_value(r, VALUE_SIZE, row->key, row->label, !counts ?
+			     value_absent() :
+			     value_u64(*row->blocks << vol->geo.block_bits));
 	report_end(r);
-	ret = image_note(tool, &status, ret);
-	return ret ? ret : status;
 }

@@ -146,13 +146,6 @@ const struct policy *policy_parse(const char *text, uint32_t *weight)
 	return *weight ? policy_find("weighted") : NULL;
 }
 
-bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
-{
-	uint64_t dead = s->live < s->blocks ? s->blocks - s->live : 0;
-
-	return !s->live || dead * 100 >= (uint64_t)percent * s->blocks;
-}
-
 /* Less important first, then the greater number. */
 static int compare_policy_ranks(const void *a, const void *b)
 {

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vol/gain.h"
+
 /* The facts of a segment for policies; counts are in blocks. */
 struct policy_segment {
 	uint64_t segnum;
@@ -72,19 +74,15 @@ const struct policy *policy_find(const char *name);
  */
 const struct policy *policy_parse(const char *text, uint32_t *weight);
 
-/*
- * Whether cleaning gains at least PERCENT of S; always true without live
- * blocks.
- */
-bool policy_is_worth(const struct policy_segment *s, uint32_t percent);
+/* gain_is_worth() and gain_blocks() (vol/gain.h) of S. */
+static inline bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
+{
+	return gain_is_worth(s->blocks, s->live, percent);
+}
 
-/*
- * Whether cleaning S frees more than it takes: its live blocks and their summary need
- * less than a segment.
- */
 static inline bool policy_gains(const struct policy_segment *s)
 {
-	return (uint64_t)s->live + s->live / 32 + 1 < s->blocks;
+	return gain_blocks(s->blocks, s->live) > 0;
 }
 
 struct policy_rank {

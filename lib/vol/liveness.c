@@ -29,11 +29,13 @@
 
 /*
  * Blocks whose first checkpoint is one of FIRST ... LAST are current or in some
- * snapshot if they end after HELD: the next snapshot, which is LAST.
+ * snapshot if they end after HELD: the next snapshot, which is LAST.  If old checkpoints
+ * are counted, LAST is the next checkpoint.
  */
 struct epoch {
 	uint64_t first, last;
 	uint64_t held;
+	uint64_t old;	/* in some checkpoint if they end after this one */
 };
 
 /* Counts of a worker for one segment, from blocks of one epoch. */
@@ -42,7 +44,7 @@ struct run {
 	uint64_t segnum;
 	struct epoch epoch;
 	struct liveness_counts counts;
-	uint64_t entries, strays;
+	uint64_t entries, strays, old;
 	bool out;		/* counts are subtracted */
 };
 
@@ -113,6 +115,13 @@ static struct epoch epoch_of(const struct liveness *l, uint64_t start)
 
 	if (i < l->nsnapshots)
 		epoch.last = epoch.held = l->snapshots[i];
+	epoch.old = epoch.held;
+	if (l->ncheckpoints) {
+		i = search_lower_bound(l->checkpoints, l->ncheckpoints, start);
+		epoch.first = i ? l->checkpoints[i - 1] + 1 : 0;
+		if (i < l->ncheckpoints)
+			epoch.last = epoch.old = l->checkpoints[i];
+	}
 	return epoch;
 }
 
@@ -144,7 +153,8 @@ static uint32_t count_within(struct run *run, uint64_t protect_cno,
 	const uint64_t blocks = run->end - first_block;
 	const uint64_t first = run->epoch.first, held = run->epoch.held;
 	const uint64_t span = run->epoch.last - first;
-	uint32_t current = 0, kept = 0, protected = 0, from = i;
+	const uint64_t after_old = run->epoch.old;
+	uint32_t current = 0, kept = 0, protected = 0, old = 0, from = i;
 
 	for (; i < limit; i++) {
 		const struct nilfs_dat_entry *de = datscan_entry(block, i);
@@ -156,6 +166,7 @@ static uint32_t count_within(struct run *run, uint64_t protect_cno,
 			break;
 		current += end == NILFS_CNO_MAX;
 		kept += end > held;
+		old += end > after_old;
 		if (end > protect_cno)
 			protected += end > start && end <= held;
 	}
@@ -163,6 +174,7 @@ static uint32_t count_within(struct run *run, uint64_t protect_cno,
 	run->counts.current += current;
 	run->counts.snapshot += kept - current;
 	run->counts.protected += protected;
+	run->old += old - kept;
 	return i;
 }
 
@@ -226,9 +238,11 @@ static int count_own_block(void *arg, struct context *cx,
 	return count_own(c, cx, &c->runs[cx->threads], item->ptr);
 }
 
-int liveness_count_with(struct volume *vol, struct context *cx,
-			uint64_t protect_cno, const uint64_t *snapshots,
-			size_t n, struct liveness **lp)
+/* Counts with the N snapshots of SNAPSHOTS; CHECKPOINTS becomes part of the result. */
+static int count_volume(struct volume *vol, struct context *cx,
+			uint64_t protect_cno, const uint64_t *snapshots, size_t n,
+			uint64_t *checkpoints, size_t ncheckpoints,
+			struct liveness **lp)
 {
 	struct liveness *l = calloc(1, sizeof(*l));
 	uint64_t nchunks = div_round_up(vol->geo.nsegments, CHUNK_SEGMENTS);
@@ -241,8 +255,12 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 	unsigned int i;
 	int err;
 
-	if (!l)
+	if (!l) {
+		free(checkpoints);
 		return fail(cx, -ENOMEM, "counts of segments");
+	}
+	l->checkpoints = checkpoints;
+	l->ncheckpoints = ncheckpoints;
 	if (nchunks <= cx->max_memory / sizeof(*l->chunks))
 		l->chunks = calloc(nchunks, sizeof(*l->chunks));
 	l->nchunks = l->chunks ? nchunks : 0;
@@ -263,6 +281,7 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 		err = flush_run(&c, cx, &c.runs[i]);
 		l->entries += c.runs[i].entries;
 		l->strays += c.runs[i].strays;
+		l->old += c.runs[i].old;
 	}
 	free(c.runs);
 	if (err)
@@ -270,6 +289,13 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 	else
 		*lp = l;
 	return err;
+}
+
+int liveness_count_with(struct volume *vol, struct context *cx,
+			uint64_t protect_cno, const uint64_t *snapshots,
+			size_t n, struct liveness **lp)
+{
+	return count_volume(vol, cx, protect_cno, snapshots, n, NULL, 0, lp);
 }
 
 int liveness_count(struct volume *vol, struct context *cx,
@@ -282,6 +308,22 @@ int liveness_count(struct volume *vol, struct context *cx,
 	if (!err)
 		err = liveness_count_with(vol, cx, protect_cno, snapshots, n,
 					  lp);
+	free(snapshots);
+	return err;
+}
+
+int liveness_count_old(struct volume *vol, struct context *cx,
+		       uint64_t protect_cno, struct liveness **lp)
+{
+	uint64_t *snapshots = NULL, *all = NULL;
+	size_t n, nall;
+	int err = cptable_list(vol, cx, true, &snapshots, &n);
+
+	if (!err)
+		err = cptable_list(vol, cx, false, &all, &nall);
+	if (!err)
+		err = count_volume(vol, cx, protect_cno, snapshots, n, all, nall,
+				   lp);
 	free(snapshots);
 	return err;
 }
@@ -425,6 +467,7 @@ void liveness_free(struct liveness *l)
 		free(l->chunks[i]);
 	free(l->chunks);
 	free(l->snapshots);
+	free(l->checkpoints);
 	free(l);
 }
 

@@ -39,6 +39,10 @@ struct liveness {
 	uint64_t protect_cno;
 	uint64_t *snapshots;	/* ascending */
 	size_t nsnapshots;
+	/* By liveness_count_old() only. */
+	uint64_t *checkpoints;	/* ascending, snapshots too */
+	size_t ncheckpoints;
+	uint64_t old;		/* blocks that only plain, old checkpoints have */
 };
 
 /*
@@ -58,6 +62,13 @@ int liveness_count(struct volume *vol, struct context *cx,
 int liveness_count_with(struct volume *vol, struct context *cx,
 			uint64_t protect_cno, const uint64_t *snapshots,
 			size_t n, struct liveness **lp);
+
+/*
+ * As liveness_count(), and counts in the same pass the blocks that are neither in the
+ * latest checkpoint nor in a snapshot, but in another checkpoint.
+ */
+int liveness_count_old(struct volume *vol, struct context *cx,
+		       uint64_t protect_cno, struct liveness **lp);
 void liveness_free(struct liveness *l);
 
 /*

@@ -2,7 +2,7 @@
 /*
  * Counts of live blocks, over DATs made at random, against the definition.
  *
- * Five checkpoint numbers of nine are snapshots; entries begin and end at any
+ * Five checkpoint numbers of nine are snapshots, two are not in use; entries begin and end at any
  * of them, at none and at the last number there is, and point to blocks of
  * some segments, outside them and nowhere.  A model looks at one entry after
  * the other and at all snapshots for each.  The same for counts that are made
@@ -30,6 +30,8 @@ static const bool is_snapshot[CHECKPOINTS + 1] = {
 	[2] = true, [3] = true, [5] = true, [6] = true, [8] = true,
 };
 
+static const bool is_deleted[CHECKPOINTS + 1] = { [4] = true, [7] = true };
+
 static struct volume vol;
 static struct context cx;
 static char disk[BLOCKS * BLOCK];
@@ -37,7 +39,7 @@ static uint64_t dat_at[2 + ENTRY_BLOCKS];	/* where its blocks are */
 
 /* What the counts have to be. */
 static struct liveness_counts model[SEGMENTS];
-static uint64_t entries, strays;
+static uint64_t entries, strays, old;
 
 static uint32_t random_below(uint32_t limit)
 {
@@ -74,7 +76,9 @@ static void make_checkpoints(void)
 
 		memset(&cp, 0, sizeof(cp));
 		cp.cp_flags = le32_make(is_snapshot[cno] ?
-					1U << NILFS_CHECKPOINT_SNAPSHOT : 0);
+					1U << NILFS_CHECKPOINT_SNAPSHOT :
+					is_deleted[cno] ?
+					1U << NILFS_CHECKPOINT_INVALID : 0);
 		cp.cp_cno = le64_make(cno);
 		memcpy(disk + (30 + checkpoint_blkoff(&vol.geo, cno)) * BLOCK +
 		       checkpoint_offset(&vol.geo, cno), &cp, sizeof(cp));
@@ -87,7 +91,7 @@ static void open_volume(uint32_t entry_size, unsigned int threads)
 
 	memset(disk, 0, sizeof(disk));
 	memset(model, 0, sizeof(model));
-	entries = strays = 0;
+	entries = strays = old = 0;
 	context_init(&cx);
 	cx.threads = threads;
 	memset(&vol, 0, sizeof(vol));
@@ -149,7 +153,7 @@ static void count_in_model(uint64_t blocknr, uint64_t start, uint64_t end,
 			   uint64_t protect_cno)
 {
 	struct liveness_counts *counts;
-	bool held = false;
+	bool held = false, listed = false;
 	uint64_t cno;
 
 	if (!blocknr)
@@ -160,8 +164,11 @@ static void count_in_model(uint64_t blocknr, uint64_t start, uint64_t end,
 		return;
 	}
 	counts = &model[blocknr / SEGMENT];
-	for (cno = start; cno < end && cno <= CHECKPOINTS; cno++)
+	for (cno = start; cno < end && cno <= CHECKPOINTS; cno++) {
 		held |= is_snapshot[cno];
+		listed |= cno && !is_deleted[cno];
+	}
+	old += listed && !held && end != NILFS_CNO_MAX;
 	if (end == NILFS_CNO_MAX)
 		counts->current++;
 	else if (held)
@@ -219,6 +226,17 @@ static void test_random(uint32_t entry_size, unsigned int threads,
 	is_int(l->entries, entries, "entries that point somewhere");
 	is_int(l->strays, strays, "and outside the segments");
 	liveness_free(l);
+	if (liveness_count_old(&vol, &cx, protect_cno, &l))
+		exit(97);
+	for (i = 0; i < SEGMENTS; i++) {
+		struct liveness_counts c = liveness_of(l, i);
+
+		wrong += c.current != model[i].current ||
+			 c.snapshot != model[i].snapshot ||
+			 c.protected != model[i].protected;
+	}
+	ok(!wrong && l->old == old, "the same, and what old checkpoints alone have");
+	liveness_free(l);
 	close_volume();
 }
 
@@ -241,7 +259,7 @@ static void count_all_in_model(uint64_t protect_cno)
 	struct nilfs_dat_entry de;
 
 	memset(model, 0, sizeof(model));
-	entries = strays = 0;
+	entries = strays = old = 0;
 	for (i = 0; i < 2 + ENTRY_BLOCKS; i++)
 		model[dat_at[i] / SEGMENT].current++;
 	for (i = 0; i < n; i++) {
