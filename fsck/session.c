@@ -344,6 +344,7 @@ static int roll_back(struct repair *r, struct context *cx)
 	char place[PLACE_TEXT_MAX] = "cannot be read";
 	const char *text = "incomplete";
 	const struct look_kept *k;
+	uint64_t cno = 0;
 	int err = run_look(r, true);
 	size_t i;
 
@@ -354,7 +355,7 @@ static int roll_back(struct repair *r, struct context *cx)
 			  r->tool->argv[0]);
 		return print_result(r, r->first, false);
 	}
-	err = rollback_run(r, cx, r->o->rollback.cno);
+	err = rollback_run(r, cx, r->o->rollback.moment, &cno);
 	if (!err)
 		err = trial_resume(r, cx);
 	if (!err && is_sound(r->now))
@@ -375,7 +376,7 @@ static int roll_back(struct repair *r, struct context *cx)
 	if (!is_sound(r->now))
 		return fail(cx, -EUCLEAN, "%s: checkpoint %" PRIu64 " is "
 			    "damaged: %s: %s; nothing was changed",
-			    r->tool->argv[0], r->o->rollback.cno, place, text);
+			    r->tool->argv[0], cno, place, text);
 	repair_report(r, &r->tool->report);
 	look_report_kept(r->now, &r->tool->report, "left");
 	return print_result(r, r->now, true);

@@ -23,13 +23,13 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "cli/range.h"
 #include "dev/overlay.h"
 #include "gc/job.h"
 #include "gc/keeping.h"
 #include "gc/move/onelog.h"
 #include "gc/move/target.h"
 #include "gc/precheck.h"
+#include "gc/ranges.h"
 #include "live/live.h"
 #include "log/checkpoints.h"
 #include "log/exactcounts.h"
@@ -90,38 +90,6 @@ static bool is_snapshot(const struct checkpoint_list *l, uint64_t cno)
 	size_t i = search_lower_bound(l->snapshots, l->nsnapshots, cno);
 
 	return i < l->nsnapshots && l->snapshots[i] == cno;
-}
-
-static int parse_ranges(struct tool *tool, const char *option,
-			const struct option_list *words, struct range_set *set)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < words->count && !ret; i++)
-		ret = range_parse_list(&tool->cx, option, words->items[i],
-				       set);
-	tool->bad_usage |= ret == -EINVAL;
-	return ret;
-}
-
-/* Warns for each range of SET without a checkpoint: JOB_UNDONE, or 0. */
-static int warn_unmet(struct tool *tool, const char *option,
-		      const struct range_set *set)
-{
-	char text[RANGE_TEXT_MAX];
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < set->count; i++) {
-		if (set->ranges[i].met)
-			continue;
-		tool_warn(tool, "%s: %s: there is no checkpoint %s",
-			  tool->argv[0], option,
-			  range_text(&set->ranges[i], text));
-		ret = JOB_UNDONE;
-	}
-	return ret;
 }
 
 static bool has_range(struct range_set *set, uint64_t cno)
@@ -294,12 +262,12 @@ out:
 	return ret;
 }
 
-static int parse_snapshots(struct snapshot_change *c)
+static int parse_snapshots(struct snapshot_change *c, struct dev *dev)
 {
-	int ret = parse_ranges(c->tool, TO_SNAPSHOT, &c->o->to_snapshot,
-			       &c->on);
+	int ret = ranges_parse(c->tool, c->o, dev, TO_SNAPSHOT,
+			       &c->o->to_snapshot, &c->on);
 
-	return ret ? ret : parse_ranges(c->tool, TO_CHECKPOINT,
+	return ret ? ret : ranges_parse(c->tool, c->o, dev, TO_CHECKPOINT,
 					&c->o->to_checkpoint, &c->off);
 }
 
@@ -311,7 +279,7 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 	struct context *cx = &tool->cx;
 	struct dev *overlay;
 	size_t i;
-	int ret = parse_snapshots(&c);
+	int ret = parse_snapshots(&c, dev);
 
 	if (!ret)
 		ret = open_list(&c.list, cx, o, dev);
@@ -320,8 +288,8 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 		has_range(&c.off, c.list.cnos[i]);
 	}
 	if (!ret)
-		ret = warn_unmet(tool, TO_SNAPSHOT, &c.on) |
-		      warn_unmet(tool, TO_CHECKPOINT, &c.off);
+		ret = ranges_warn_unmet(tool, TO_SNAPSHOT, &c.on) |
+		      ranges_warn_unmet(tool, TO_CHECKPOINT, &c.off);
 	if (!ret && keep)
 		ret = keeping_open(&c.keeping, tool, cx, o, dev, c.list.vol);
 	if (!ret && keep && !o->dry_run)
@@ -354,7 +322,7 @@ int checkpointjob_snapshots(struct tool *tool, const struct options *o,
 		.record = keep_is_rule(&o->keep) && !o->dry_run,
 	};
 	struct report *r = &tool->report;
-	int ret = parse_snapshots(&c);
+	int ret = parse_snapshots(&c, dev);
 	bool undone;
 
 	if (!ret)
@@ -436,10 +404,10 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 	struct snapshot_change c = { .tool = tool, .o = o };
 	bool keep = keep_is_rule(&o->keep), gone;
 	size_t i, chosen = 0, kept = 0;
-	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
+	int ret = ranges_parse(tool, o, dev, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
-		ret = parse_snapshots(&c);
+		ret = parse_snapshots(&c, dev);
 	if (!ret)
 		ret = open_list(&d.list, &tool->cx, o, dev);
 	if (!ret && keep)
@@ -461,7 +429,7 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 		else
 			chosen++;
 	}
-	ret = warn_unmet(tool, DELETE, &d.ranges);
+	ret = ranges_warn_unmet(tool, DELETE, &d.ranges);
 	if (!chosen && kept) {
 		/* is_deletable() warns with the reason. */
 		for (i = 0; i < d.list.n; i++)
@@ -532,7 +500,7 @@ int checkpointjob_delete(struct tool *tool, const struct options *o,
 {
 	struct deletion d = { .tool = tool, .o = o };
 	struct report *r = &tool->report;
-	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
+	int ret = ranges_parse(tool, o, dev, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
 		ret = delete_chosen_checkpoints(&d, &tool->cx, dev);
@@ -571,10 +539,10 @@ int checkpointjob_precheck(struct tool *tool, const struct options *o,
 	};
 	struct context *cx = &tool->cx;
 	struct dev *overlay;
-	int ret = parse_snapshots(&g.change);
+	int ret = parse_snapshots(&g.change, dev);
 
 	if (!ret)
-		ret = parse_ranges(tool, DELETE, &o->deletions,
+		ret = ranges_parse(tool, o, dev, DELETE, &o->deletions,
 				   &g.deletion.ranges);
 	if (!ret)
 		ret = precheck_run(tool, dev, "the volume has errors; run "

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/timefmt.h"
+#include "cli/moment.h"
 #include "cli/option.h"
 #include "disk/inode.h"
 
@@ -74,17 +74,10 @@ int filter_parse_size(struct context *cx, const char *text, void *where)
 int filter_parse_time(struct context *cx, const char *text, void *where)
 {
 	int64_t *seconds = where;
-	char day[32];
 	uint64_t number;
-	int err;
 
-	snprintf(day, sizeof(day), "%.16sT00:00:00Z", text);
-	if (timefmt_parse(text, seconds) || timefmt_parse(day, seconds))
-		return 0;
-	err = option_number(cx, "time", text, INT64_MAX, &number);
-	if (err)
-		return fail(cx, -EINVAL,
-			    "'%s' is not a time as 2026-11-24T12:00:00Z", text);
+	if (option_number(cx, "time", text, INT64_MAX, &number))
+		return moment_parse_time(cx, text, seconds);
 	*seconds = (int64_t)number;
 	return 0;
 }

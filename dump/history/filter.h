@@ -47,7 +47,7 @@ bool filter_takes(const struct filter *f, const char *path,
 /*
  * For rows of options (OPTION_CALL): "N", "+N" (at least) or "-N" (at most)
  * as a struct filter_size; a time as int64_t, in seconds since 1970 or as
- * 2026-11-24 or 2026-11-24T12:00:00Z, in UTC; letters as of find(1) as bits of
+ * moment_parse_time() takes it; letters as of find(1) as bits of
  * types.  -EINVAL.
  */
 int filter_parse_size(struct context *cx, const char *text, void *size);

@@ -373,11 +373,12 @@ int forward_last(struct repair *r, struct context *cx);
 
 /*
  * Adds a checkpoint to the volume of R, which a check found sound, with the
- * files of checkpoint CNO (0: the last one before the latest that is not a
- * minor one), and writes superblocks that name it. No checkpoint is lost, and
- * the rollback can be reverted by another one. -ENOENT if CNO does not exist,
+ * files of checkpoint *CNO, which is MOMENT (0: the last one before the latest that is
+ * not a minor one), and writes superblocks that name it. No checkpoint is lost, and
+ * the rollback can be reverted by another one. -ENOENT if it does not exist,
  * -ENOSPC, -EIO.
  */
-int rollback_run(struct repair *r, struct context *cx, uint64_t cno);
+int rollback_run(struct repair *r, struct context *cx, uint64_t moment,
+		 uint64_t *cno);
 
 #endif

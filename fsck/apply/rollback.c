@@ -122,7 +122,8 @@ static int change_lifetimes(struct fixer_job *job, struct context *cx)
 	return ret ? ret : directwriter_changed(job->writer, cx);
 }
 
-int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
+int rollback_run(struct repair *r, struct context *cx, uint64_t moment,
+		 uint64_t *back)
 {
 	struct nilfs_checkpoint cp;
 	struct round round = {
@@ -134,8 +135,11 @@ int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
 	};
 	struct volume *vol = round.job.vol;
 	struct cptable_cursor cur;
+	uint64_t cno = moment;
 	bool any = !cno;
-	int ret = any ? cptable_cursor_open(&cur, cx, vol) : 0;
+	int ret = any ? cptable_cursor_open(&cur, cx, vol) :
+		  moment & MOMENT_TIME ?
+		  cptable_at(vol, cx, (int64_t)(moment & ~MOMENT_TIME), &cno) : 0;
 
 	/* The last one before the latest that the cleaner did not write. */
 	while (any && !ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
@@ -155,6 +159,7 @@ int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
 	if (ret == -ENOENT || cno > vol->latest.cno)
 		return fail_said(cx, -ENOENT, "checkpoint %" PRIu64
 				 ": does not exist", cno);
+	*back = cno;
 	round.job.back = &cp;
 	return ret ? ret : round_run(&round, cx);
 }

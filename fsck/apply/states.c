@@ -349,10 +349,9 @@ int states_take(struct repair *r, struct context *cx)
 
 	if (err || r->state.chosen)
 		return err;
-	return fail_said(cx, -ENOENT, "%s: no log ends checkpoint %" PRIu64
-		    " from which a volume can be opened; dump.nilfs2 logs "
-		    "lists those with a super root", r->tool->argv[0],
-		    r->o->state);
+	return fail_said(cx, -ENOENT, "%s: no log ends the checkpoint of --state "
+		    "so that a volume can be opened from it; dump.nilfs2 logs "
+		    "lists those with a super root", r->tool->argv[0]);
 }
 
 /* As states_run(), or again the state that it took, if that is KNOWN. */

@@ -27,6 +27,7 @@
 #include "base/context.h"
 #include "base/numlist.h"
 #include "check/check.h"
+#include "cli/moment.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "disk/rule.h"
@@ -168,7 +169,7 @@ struct fixer_job {
 	struct root_state *state;	/* to be chosen if superblocks lead to no
 					   state */
 	unsigned int state_number;	/* 0: the newest usable one */
-	uint64_t state_cno;	/* only this checkpoint; 0: any */
+	uint64_t state_cno;	/* only this one, as of moment_parse(); 0: any */
 	const struct rollforward *synced;	/* in logs after the latest: written
 						   later; or NULL */
 	const struct derived *derived;	/* blocks to be written, or NULL */

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/moment.h"
+
 #define AT(member) offsetof(struct options, member)
 
 enum { GROUP_MODE = 1, GROUP_DEPTH };
@@ -19,8 +21,7 @@ static int set_rollback(struct context *cx, const char *arg, void *where)
 	struct options_rollback *r = where;
 
 	r->wanted = true;
-	return arg ? option_number(cx, "--rollback", arg, UINT64_MAX,
-				   &r->cno) : 0;
+	return arg ? moment_parse(cx, arg, &r->moment) : 0;
 }
 
 static int add_given_up(struct context *cx, const char *arg, void *where)
@@ -53,7 +54,7 @@ static int set_superblock(struct context *cx, const char *arg, void *where)
 static int options_set_state(struct context *cx, const char *arg, void *where)
 {
 	uint64_t *state = where;
-	int err = option_number(cx, "--state", arg, UINT64_MAX, state);
+	int err = moment_parse(cx, arg, state);
 
 	return err || *state ? err :
 		fail(cx, -EINVAL, "--state: no checkpoint has number 0");
@@ -92,13 +93,14 @@ const struct cli_option options_rows[] = {
 	{ 0, "rebuild-counters", NULL, "rebuild the counters of segments, no more",
 	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_COUNTERS, NULL, NULL },
 	{ 0, "rollback", "[=CNO]",
-	  "return to checkpoint CNO, or the last but one",
+	  "return to checkpoint CNO, a number or time, or the last but one",
 	  OPTION_CALL, AT(rollback), GROUP_MODE, 0, NULL, set_rollback },
 	{ 0, "share", NULL, "check a mounted volume while it is cleaned",
 	  OPTION_FLAG, AT(share), 0, 0, NULL, NULL },
 	{ 0, "speed", "SIZE", "read at most so much in a second (0: any)",
 	  OPTION_SIZE, AT(speed), 0, 0, NULL, NULL },
-	{ 0, "state", "CNO", "check and repair the state of checkpoint CNO",
+	{ 0, "state", "CNO",
+	  "check and repair the state of checkpoint CNO, a number or time",
 	  OPTION_CALL, AT(state), 0, 0, NULL, options_set_state },
 	{ 0, "undo", "FILE", "restore the blocks in an undo file",
 	  OPTION_STRING, AT(undo), GROUP_MODE, 0, NULL, NULL },

@@ -34,14 +34,16 @@ struct options {
 	const char *undo;	/* undo file to restore, or NULL */
 	struct options_rollback {
 		bool wanted;
-		uint64_t cno;	/* 0: the checkpoint before the latest */
+		/* As of moment_parse(); 0: the checkpoint before the latest. */
+		uint64_t moment;
 	} rollback;
 	struct options_give_up {
 		uint64_t cno[OPTIONS_GIVE_UP_MAX];	/* snapshots */
 		unsigned int n;
 	} give_up;
 	uint64_t superblock;	/* 1 or 2: use only this one; 0: both */
-	uint64_t state;		/* the checkpoint to repair; 0: the latest */
+	uint64_t state;		/* the checkpoint to repair, as of moment_parse(); 0: the
+				   latest */
 	bool list_rules;
 	bool share;		/* a cleaner may run during the check */
 	uint64_t speed;		/* bytes read in a second; 0: any */

@@ -156,7 +156,7 @@ static int choose_root(struct restore *r, struct context *cx)
 	unsigned int number = r->job->state_number;
 	char *block = malloc(r->geo.block_size);
 	size_t n = r->rs.nroots, first = 0, i, k, doubtful = 0;
-	uint64_t blocknr, seq;
+	uint64_t blocknr, seq, wanted = r->job->state_cno;
 	int ret = block ? 0 : fail(cx, -ENOMEM, "super root");
 
 	/* Older roots at the start of the list are invalid. */
@@ -169,8 +169,9 @@ static int choose_root(struct restore *r, struct context *cx)
 
 		i = k % n;
 		root = &r->rs.roots[i];
-		if (r->job->state_cno &&
-		    segsum_cno(&root->ss) != r->job->state_cno)
+		if (wanted & MOMENT_TIME ?
+		    le64_get(root->ss.ss_create) > (wanted & ~MOMENT_TIME) :
+		    wanted && segsum_cno(&root->ss) != wanted)
 			continue;
 		if (i < first || is_as_new_as_super(r, root) != (k < n))
 			continue;
@@ -198,8 +199,7 @@ static int choose_root(struct restore *r, struct context *cx)
 		    (root->pseg != le64_get(r->sb->s_last_pseg) ||
 		     seq != le64_get(r->sb->s_last_seq)))
 			continue;
-		if (!r->job->state_cno && !has_files(r, cx) &&
-		    doubtful++ >= DOUBTFUL_MAX)
+		if (!wanted && !has_files(r, cx) && doubtful++ >= DOUBTFUL_MAX)
 			continue;
 		r->taken = i;
 		if (!number--)

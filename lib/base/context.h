@@ -11,6 +11,7 @@
 #define NILFS2_BASE_CONTEXT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct context {
 	int said;			/* error whose reason is in the text, or 0 */
 	uint64_t max_memory;		/* budget in bytes for caches and tables */
 	int64_t now;			/* seconds since 1970, from the tool */
+	bool utc;		/* the user's times are in UTC, not in local time */
 	unsigned int threads;		/* workers to use, at least 1 */
 	/* Directory for temporary files of data beyond the budget; NULL: none.
 	   Borrowed. */

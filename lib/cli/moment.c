@@ -2,7 +2,7 @@
 /*
  * Times, and checkpoints by number or time, on the command line.
  *
- * A time without a zone is local, as times are printed.
+ * A time without a zone is local, or UTC with --utc, as times are printed.
  */
 #include "cli/moment.h"
 
@@ -34,7 +34,7 @@ int moment_parse_time(struct context *cx, const char *text, void *seconds)
 			continue;
 		tm.tm_isdst = -1;
 		given = tm;
-		*to = mktime(&tm);
+		*to = cx->utc ? timegm(&tm) : mktime(&tm);
 		/* A day that the month does not have becomes another one. */
 		if (tm.tm_mday == given.tm_mday)
 			return 0;

@@ -13,7 +13,7 @@
 /*
  * For rows of options (OPTION_CALL): parses a time into an int64_t, in seconds since
  * 1970: 2026-11-20, 2026-11-20 18:00, with seconds, with T in place of the blank, all in
- * local time, or as timefmt_parse() takes it.  A day is its beginning.  -EINVAL.
+ * the zone of cx->utc, or as timefmt_parse() takes it.  A day is its beginning.  -EINVAL.
  */
 int moment_parse_time(struct context *cx, const char *text, void *seconds);
 

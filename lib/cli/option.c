@@ -346,18 +346,22 @@ int option_parse(struct context *cx, const struct option_set *sets,
 							      sets[i].base };
 		}
 	}
-	optind = 0;		/* glibc and musl: start over */
 	opterr = 0;
-	while ((answer = getopt_long(argc, argv, p.letters, p.names, NULL)) !=
-	       -1) {
-		place = find_place(&p, answer);
-		if (answer == '?' || answer == ':' || !place)
-			return refuse(&p, argv, answer);
-		err = check_group(&p, place->row);
-		if (!err)
-			err = option_store(cx, place->row, place->base, optarg);
-		if (err)
-			return err;
+	/* Calls come last: --utc, before or after them, counts for their times. */
+	for (i = 0; i < 2; i++) {
+		optind = 0;		/* glibc and musl: start over */
+		while ((answer = getopt_long(argc, argv, p.letters, p.names,
+					     NULL)) != -1) {
+			place = find_place(&p, answer);
+			if (answer == '?' || answer == ':' || !place)
+				return refuse(&p, argv, answer);
+			err = i ? 0 : check_group(&p, place->row);
+			if (!err && (place->row->kind == OPTION_CALL) == (i == 1))
+				err = option_store(cx, place->row, place->base,
+						   optarg);
+			if (err)
+				return err;
+		}
 	}
 	return optind;
 }

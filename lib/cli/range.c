@@ -16,9 +16,10 @@
 
 #define NUMBER_TEXT_MAX 32
 
-/* Parses the number in the LEN bytes at TEXT; DEFAULT_VALUE if LEN is 0. */
+/* Parses the number, or time, in the LEN bytes at TEXT; DEFAULT_VALUE if LEN is 0. */
 static int parse_end(struct context *cx, const char *what, const char *text,
-		     size_t len, uint64_t default_value, uint64_t *value)
+		     size_t len, bool times, uint64_t default_value,
+		     uint64_t *value)
 {
 	char word[NUMBER_TEXT_MAX];
 
@@ -30,34 +31,47 @@ static int parse_end(struct context *cx, const char *what, const char *text,
 			    text);
 	memcpy(word, text, len);
 	word[len] = '\0';
-	return option_number(cx, what, word, UINT64_MAX, value);
+	/* "5-8" is a mistaken range. */
+	if (times && strchr(word, '-') != strrchr(word, '-'))
+		return moment_parse(cx, word, value);
+	return option_number(cx, what, word, times ? MOMENT_TIME - 1 : UINT64_MAX,
+			     value);
 }
 
-int range_parse(struct context *cx, const char *what, const char *text,
-		struct range *range)
+static int parse_range(struct context *cx, const char *what, const char *text,
+		       bool times, struct range *range)
 {
-	const char *dots = strstr(text, "..");
+	const char *dots = strstr(text, ".."), *dash = strchr(text, '-');
 	int err;
 
 	range->met = false;
 	if (!dots) {
-		err = option_number(cx, what, text, UINT64_MAX, &range->first);
-		if (err && strchr(text, '-'))
+		err = *text ? parse_end(cx, what, text, strlen(text), times, 0,
+					&range->first) :
+			      option_number(cx, what, text, 0, &range->first);
+		if (err && dash && (!times || dash == strrchr(text, '-')))
 			err = fail(cx, -EINVAL,
 				   "%s: invalid range '%s': write FIRST..LAST",
 				   what, text);
 		range->last = range->first;
 		return err;
 	}
-	err = parse_end(cx, what, text, (size_t)(dots - text), 0,
+	err = parse_end(cx, what, text, (size_t)(dots - text), times, 0,
 			&range->first);
 	if (!err)
-		err = parse_end(cx, what, dots + 2, strlen(dots + 2),
+		err = parse_end(cx, what, dots + 2, strlen(dots + 2), times,
 				UINT64_MAX, &range->last);
-	if (!err && range->first > range->last)
+	if (!err && range->first > range->last &&
+	    range_is_time(range->first) == range_is_time(range->last))
 		err = fail(cx, -EINVAL, "%s: '%s' ends before it begins", what,
 			   text);
 	return err;
+}
+
+int range_parse(struct context *cx, const char *what, const char *text,
+		struct range *range)
+{
+	return parse_range(cx, what, text, false, range);
 }
 
 char *range_text(const struct range *r, char buf[RANGE_TEXT_MAX])
@@ -109,7 +123,8 @@ int range_parse_list(struct context *cx, const char *what, const char *text,
 		if (!grown)
 			return fail(cx, -ENOMEM, "list of ranges");
 		set->ranges = grown;
-		err = range_parse(cx, what, word, &grown[set->count++]);
+		err = parse_range(cx, what, word, set->times,
+				  &grown[set->count++]);
 		if (err || !text[len])
 			return err;
 	}

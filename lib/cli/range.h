@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "cli/moment.h"
 
 struct range {
-	uint64_t first, last;	/* both included */
+	uint64_t first, last;	/* both included; see range_is_time() */
 	bool met;		/* range_has() found a number in it */
 };
 
@@ -23,7 +24,15 @@ char *range_text(const struct range *r, char buf[RANGE_TEXT_MAX]);
 struct range_set {
 	struct range *ranges;
 	size_t count;
+	/* Times may be given, too, as by moment_parse(): set before range_parse_list(). */
+	bool times;
 };
+
+/* Whether an end of a range of such a set has MOMENT_TIME. */
+static inline bool range_is_time(uint64_t end)
+{
+	return end != UINT64_MAX && end & MOMENT_TIME;
+}
 
 /*
  * Parses "N", "A..B", "A.." or "..B", the form of rmcp(8).  -EINVAL with the text

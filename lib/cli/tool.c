@@ -36,8 +36,8 @@ const struct cli_option tool_options[] = {
 	  offsetof(struct tool, json_lines), OPTION_GROUP_TOOL },
 	{ 0, "bytes", NULL, "print sizes in bytes", OPTION_FLAG,
 	  offsetof(struct tool, bytes) },
-	{ 0, "utc", NULL, "print times in UTC, not in local time", OPTION_FLAG,
-	  offsetof(struct tool, utc) },
+	{ 0, "utc", NULL, "print and take times in UTC, not in local time", OPTION_FLAG,
+	  offsetof(struct tool, cx.utc) },
 	{ 'q', "quiet", NULL, "no notes, no progress", OPTION_FLAG,
 	  offsetof(struct tool, quiet) },
 	{ 'v', "verbose", NULL, "print more; may be repeated", OPTION_COUNT,
@@ -312,7 +312,7 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 	tool->cx.now = (int64_t)now;
 	tool->source_date = date != NULL;
 	tool->out->exact = tool->bytes;
-	tool->out->zone = tool->utc ? NULL : local_offset;
+	tool->out->zone = tool->cx.utc ? NULL : local_offset;
 	report_init(&tool->report, tool->out,
 		    tool->json_lines ? REPORT_JSON_LINES :
 		    tool->json ? REPORT_JSON : REPORT_TEXT);

@@ -99,7 +99,7 @@ struct tool {
 	char noted[FAILURE_TEXT_MAX];	/* the last failure that was no reason to end */
 	/* The other members belong to tool_main(). */
 	bool json, json_lines, help, version, list_options, bad_usage;
-	bool bytes, utc;
+	bool bytes;
 	uint32_t progress_fd;	/* UINT32_MAX: not given */
 };
 

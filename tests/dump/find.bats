@@ -95,6 +95,18 @@ finds_equal() {
 	each_image finds_equal
 }
 
+@test "a day begins at midnight, local or, with --utc, in Greenwich" {
+	mkdir src
+	touch -d 2020-01-01T20:00:00Z src/evening
+	touch -d 2020-01-02T20:00:00Z src/next
+	mkfs.nilfs2 -q --size 16M -B 16 -d src image
+	export TZ=XST-05:30
+	[ "$(dump.nilfs2 find --newer 2020-01-02 --older 2020-01-03 image 'e*')" = /evening ]
+	[ -z "$(dump.nilfs2 find --utc --newer 2020-01-02 image 'e*')" ]
+	[ -z "$(dump.nilfs2 find --newer 2020-01-02 --utc image 'e*')" ]
+	[ "$(dump.nilfs2 find --utc --older 2020-01-02 image 'e*')" = /evening ]
+}
+
 # Numbers are not used again, so that each is one file.
 changes() {
 	guest_look

@@ -151,6 +151,21 @@ names() { dump.nilfs2 ls -R "$1"; }
 	cmp image sound
 }
 
+# The kernel's list has the time of each checkpoint.
+@test "an older state is named by time" {
+	read -r cno time < <(awk 'NR > 1 { print $1, $2 "T" $3 "Z" }' \
+		"$corpus/snapshots/lscp" | tail -n 4 | head -n 1)
+	newest=$(awk -v t="$time" '$2 "T" $3 "Z" == t { cno = $1 }
+		END { print cno }' "$corpus/snapshots/lscp")
+	run -0 fsck.nilfs2 -n --state "$time" image
+	[[ $output == *"checkpoint $newest,"* ]]
+	TZ=XST-05:30 run -0 fsck.nilfs2 -n --state \
+		"$(date -ud "$time + 330 minutes" "+%F %T")" image
+	[[ $output == *"checkpoint $newest,"* ]]
+	TZ=XST-05:30 run -0 fsck.nilfs2 -n --utc --state "${time%Z}" image
+	[[ $output == *"checkpoint $newest,"* ]]
+}
+
 @test "a damaged older state is repaired, and the kernel uses it" {
 	damage -c 20 inode:/later i_mode=0
 	run -4 fsck.nilfs2 -n --state 20 image
@@ -163,7 +178,9 @@ names() { dump.nilfs2 ls -R "$1"; }
 
 @test "a state that is not there" {
 	run -8 fsck.nilfs2 -y --state 2000 image
-	[[ $output == *"image: no log ends checkpoint 2000"* ]]
+	[[ $output == *"image: no log ends the checkpoint of --state "* ]]
+	run -8 fsck.nilfs2 -y --state 1999-12-31 image
+	[[ $output == *"image: no log ends the checkpoint of --state "* ]]
 	run -16 fsck.nilfs2 -y --state 0 image
 	run -16 fsck.nilfs2 --rollback --state 20 image
 	cmp image sound

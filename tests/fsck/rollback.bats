@@ -81,6 +81,18 @@ latest() {
 	kernel_uses snapshots
 }
 
+@test "to the checkpoint of a time" {
+	image=$(copy_image snapshots)
+	time=$(awk '$1 == 8 { print $2 "T" $3 "Z" }' "$corpus/snapshots/lscp")
+	newest=$(awk -v t="$time" '$2 "T" $3 "Z" == t { cno = $1 }
+		END { print cno }' "$corpus/snapshots/lscp")
+	run -1 fsck.nilfs2 --rollback="$time" "$image"
+	[[ $output == *"rolled back to checkpoint $newest,"* ]] && expect
+	run -8 fsck.nilfs2 --rollback=1999-12-31 "$image"
+	[[ $output == *"1999-12-31T00:00:00Z: there was no checkpoint yet"* ]]
+	run -16 fsck.nilfs2 --rollback=2026-13-01 "$image"
+}
+
 @test "after two of them snapshots are right, whatever was deleted" {
 	image=$(copy_image snapshots)
 	cno=$(latest)

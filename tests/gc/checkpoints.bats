@@ -42,6 +42,36 @@ value() {
 		<(printf '%s\n' "$2" "$4" "$8" $((last + 1)) $((last + 2)))
 }
 
+# made TIME OPERATOR: the numbers of the checkpoints that lscp has, by when they were made.
+made() {
+	awk -v t="$1" 'NR > 1 && $2 "T" $3 "Z" '"$2"' t { print $1 }' \
+		"$corpus/plain-checkpoints/lscp"
+}
+
+@test "ranges of times, as lscp has them" {
+	begin plain-checkpoints
+	last=$(checkpoints | tail -n 1)
+	times=$(awk 'NR > 1 { print $2 "T" $3 "Z" }' \
+		"$corpus/plain-checkpoints/lscp" | sort -u)
+	first=$(sed -n 1p <<<"$times") second=$(sed -n 2p <<<"$times")
+	run -1 delete --delete-checkpoints "..1999-12-31"
+	[[ $output == *"there is no checkpoint of that time"* ]]
+	run -1 delete --delete-checkpoints "2099-12-31.."
+	run -0 delete --to-snapshot "$second"
+	[ "$(dump.nilfs2 checkpoints --json --snapshots "$image" |
+		gojq '.checkpoints[].checkpoint')" = "$(made "$second" '<=' | tail -n 1)" ]
+	run -0 delete --to-checkpoint "$second..$second"
+	TZ=XST-05:30 run -0 delete --delete-checkpoints \
+		"..$(date -ud "$first + 330 minutes" "+%F %T")"
+	diff <(checkpoints) <(made "$first" '>'
+		seq $((last + 1)) $((last + 3)))
+	delete --delete-checkpoints "$second.."
+	diff <(checkpoints) <(seq $((last + 3)) $((last + 4)))
+	run -2 delete --delete-checkpoints 2026-13-01..
+	run -2 delete --delete-checkpoints 5-8
+	[[ $output == *"invalid range '5-8': write FIRST..LAST"* ]]
+}
+
 @test "the latest checkpoint and snapshots stay" {
 	for option in '' --keep-snapshots; do
 		begin snapshots
