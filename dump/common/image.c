@@ -63,8 +63,8 @@ static int open_mounted(struct dump_image *im, struct tool *tool,
 	return err;
 }
 
-int image_open(struct dump_image *im, struct tool *tool, const char *path,
-	       const struct volume_options *options)
+int image_open_damaged(struct dump_image *im, struct tool *tool, const char *path,
+		       const struct volume_options *options)
 {
 	uint64_t cno = 0;	/* at least this one has to be found */
 	struct probe_use use;
@@ -94,6 +94,38 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 				"written, but cannot be found on %s",
 				im->live->dir, (unsigned long long)cno, path);
 	return err;
+}
+
+int image_open(struct dump_image *im, struct tool *tool, const char *path,
+	       const struct volume_options *options)
+{
+	int err = image_open_damaged(im, tool, path, options);
+
+	if (!err && !im->live)
+		image_warn_older(im->vol, tool, path);
+	return err;
+}
+
+void image_warn_older(const struct volume *vol, struct tool *tool, const char *path)
+{
+	char time[VALUE_TEXT_MAX];
+	uint64_t last = 0, cno;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		cno = le64_get(vol->super[i].s_last_cno);
+		if (vol->choice.verdict[i] == RULE_OK && cno > last)
+			last = cno;
+	}
+	/* A mount does the same, without a word, too. */
+	if (last > vol->latest.cno)
+		tool_warn(tool, "%s: the log of checkpoint %llu is damaged: the "
+			  "latest state shown is checkpoint %llu of %s; "
+			  "fsck.nilfs2 -n lists the damage, -y repairs it", path,
+			  (unsigned long long)last,
+			  (unsigned long long)vol->latest.cno,
+			  value_time_text(tool->out, (int64_t)vol->latest.ctime,
+					  time));
 }
 
 int image_open_root(struct dump_image *im, struct tool *tool,

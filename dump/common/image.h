@@ -28,16 +28,26 @@ struct dump_image {
 
 /*
  * Opens the device PATH and the volume on it (OPTIONS may be NULL), and warns if it
- * is mounted for writing, as its data may change during the read; or the volume
- * mounted on the directory PATH, in a state that does not change.  *IM is closed
- * with image_close(), after a failure too.  Fails as devfile_open(), live_open() and
- * volume_open().
+ * is mounted for writing, as its data may change during the read, and as
+ * image_warn_older() does; or the volume mounted on the directory PATH, in a state that
+ * does not change.  *IM is closed with image_close(), after a failure too.  Fails as
+ * devfile_open(), live_open() and volume_open().
  */
 int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options);
 
+/* The same without image_warn_older(), for a caller that looks for the newest state. */
+int image_open_damaged(struct dump_image *im, struct tool *tool, const char *path,
+		       const struct volume_options *options);
+
 /*
- * The same, and opens checkpoint CNO as `im->root`, by image_root().  RECOVER
+ * Warns if a superblock of VOL, at PATH, names a newer checkpoint than the latest one
+ * that was found, as the log of it is damaged.
+ */
+void image_warn_older(const struct volume *vol, struct tool *tool, const char *path);
+
+/*
+ * As image_open(), and opens checkpoint CNO as `im->root`, by image_root().  RECOVER
  * includes the data that the next mount would replay; it is possible for the latest
  * state only, and with a CNO it is a usage error.  Fails as root_open() too.
  */

@@ -83,6 +83,8 @@ static int open_newest(struct dump_image *im, struct tool *tool,
 			    (at.seq == vol->latest.seq &&
 			     at.pseg_start <= vol->latest.pseg_start)))) {
 		volume_close(bare);
+		if (!err)
+			image_warn_older(vol, tool, path);
 		return err;
 	}
 	*broken = true;
@@ -114,7 +116,7 @@ int damaged_open(struct dump_image *im, struct tool *tool, const char *path,
 {
 	const struct nilfs_inode empty = { .i_size = le64_make(0) };
 	struct context *cx = &tool->cx;
-	int err = image_open(im, tool, path, NULL);
+	int err = image_open_damaged(im, tool, path, NULL);
 
 	/* What is mounted now has been found to be whole. */
 	if (!im->live && im->dev && (!err || err == -EUCLEAN || err == -EIO))

@@ -135,3 +135,22 @@ listing_equal() {
 	run -0 dump.nilfs2 ls --full-time --utc -c 2 "$corpus/snapshots/image" d/f7
 	[[ ${lines[1]} == *" $wanted  /d/f7" ]]
 }
+
+# A mount does not say so.
+@test "an older state is not shown without a word" {
+	image=$(copy_image snapshots)
+	read -r log cno < <(dump.nilfs2 info --json "$image" |
+		gojq -r '.latest | "\(.log) \(.checkpoint)"')
+	dump.nilfs2 ls -lR -c $((cno - 1)) "$image" >want
+	read -r day time < <(awk -v cno=$((cno - 1)) '$1 == cno { print $2, $3 }' \
+		"$corpus/snapshots/lscp")
+	dump.nilfs2 set --expert "$image" "log:$log" ss_bytes=1 >/dev/null
+	run -0 --separate-stderr dump.nilfs2 ls -lR "$image"
+	diff want - <<<"$output"
+	[ "$stderr" = "dump.nilfs2: $image: the log of checkpoint $cno is damaged: the latest state shown is checkpoint $((cno - 1)) of $day $time +0000; fsck.nilfs2 -n lists the damage, -y repairs it" ]
+	for command in info checkpoints "find --inodes"; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr dump.nilfs2 $command "$image"
+		[ "$(grep -c "of checkpoint $cno is damaged" <<<"$stderr")" -eq 1 ]
+	done
+}
