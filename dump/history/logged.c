@@ -460,6 +460,7 @@ static int rescue_tree(struct search *s, struct context *cx,
 		ret = inoset_add(seen, cx, item.ino);
 		if (ret >= 0)
 			ret = item.ino == NILFS_ROOT_INO ||
+			      (search->only && item.ino != search->only) ||
 			      !filter_takes(search->filter, item.path, item.inode)
 				      ? 0
 				      : rescue_item(s, cx, &item);
@@ -524,7 +525,11 @@ static void report_inodes(void *arg, uint64_t first, uint64_t last, uint64_t cno
 static int rescue_lost(struct search *s, struct context *cx, struct logfile *f)
 {
 	struct logblocks_file content = { .file = f };
-	int ret = logfiles_inode(cx, s->latest->vol, f, &content.inode);
+	int ret = 0;
+
+	if (s->s->only && s->s->only != f->ino)
+		return 0;
+	ret = logfiles_inode(cx, s->latest->vol, f, &content.inode);
 
 	if (!ret)
 		ret = make_path(s, cx, f);

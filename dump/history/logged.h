@@ -21,6 +21,7 @@ struct logged_file {
 
 struct logged_search {
 	const struct filter *filter;
+	uint64_t only;		/* of logged_rescue(): the number of the one file, 0: all */
 	/* A negative errno ends the search. */
 	int (*found)(void *arg, struct logged_file *file);
 	/* For logged_rescue(): the file at PATH, "#INO", cannot be read, or only in

@@ -197,6 +197,8 @@ all_content() {
 
 @test "all blocks of the ifile are lost" {
 	# Nothing has the sizes: they are those of the blocks.
+	large=$(number two.img /sub/deep/large)
+	top=$(number two.img /top)
 	wipe one.img $(blocks one.img ifile)
 	rescue 1 one.img
 	[[ $stderr == *"inodes 0 to 31: their block of the inode file is lost"* ]]
@@ -209,6 +211,15 @@ all_content() {
 	[[ $stderr == *"those of checkpoint 1 are used"* ]]
 	all_content
 	cmp out/top "$files/two/top"
+
+	# By their numbers.
+	run -1 --separate-stderr dump.nilfs2 cat two.img "<$top>"
+	[[ $stderr == *"dump.nilfs2: <$top>: read from the logs, as of checkpoint "* ]]
+	[ "$output" = "$(cat "$files/two/top")" ]
+	! dump.nilfs2 cat two.img "<$large>" >large
+	cmp large "$files/two/sub/deep/large"
+	run -1 --separate-stderr dump.nilfs2 cat two.img "<999999>"
+	[[ -z "$output" && $stderr == *"<999999>: not in the logs, either" ]]
 }
 
 @test "the DAT is lost, and all metadata" {

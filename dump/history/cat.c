@@ -4,19 +4,23 @@
  *
  * A hole is skipped if standard output is a regular file, so that it stays a
  * hole; otherwise its zeros are written.  A file that cannot be read is reported,
- * and the next one follows.
+ * and the next one follows.  One that is named by its number, and whose inode cannot be
+ * read, is searched in the logs first.
  */
 #include "dump/common/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/files/content.h"
+#include "dump/history/damaged.h"
+#include "dump/history/logged.h"
 #include "vol/dir.h"
 
 struct cat_options {
@@ -39,6 +43,11 @@ struct cat {
 	char *buffer;
 	bool seekable; /* holes may be skipped */
 	bool skipped;  /* the output ends with a hole */
+	/* Of a file that is searched in logs. */
+	uint64_t ino;
+	const char *path;
+	bool found;
+	bool broken;	/* the volume was opened without damaged metadata */
 };
 
 static const char zeroes[64 << 10];
@@ -103,29 +112,82 @@ static int put_content(struct cat *cat, struct content *content)
 	return ret < 0 ? ret : put_hole(cat, content->size - at);
 }
 
-static int cat_file(struct cat *cat, struct root *root, const char *path)
+static int put_file(struct cat *cat, struct file *file, uint64_t ino)
 {
 	struct context *cx = &cat->tool->cx;
 	struct content content;
-	struct file file;
-	uint64_t ino;
 	int err;
 
-	err = dir_resolve(root, cx, path, &ino);
-	if (!err)
-		err = root_file(root, cx, ino, &file);
-	if (err)
-		return err;
-	if (S_ISDIR(le16_get(file.inode.i_mode)))
+	if (S_ISDIR(le16_get(file->inode.i_mode)))
 		return fail(cx, -EISDIR, "inode %llu", (unsigned long long)ino);
-	if (!S_ISREG(le16_get(file.inode.i_mode)))
+	if (!S_ISREG(le16_get(file->inode.i_mode)))
 		return fail(cx, -EINVAL, "inode %llu: not a regular file",
 			    (unsigned long long)ino);
-	err = content_open(&content, cx, &file, cat->buffer);
+	err = content_open(&content, cx, file, cat->buffer);
 	if (!err)
 		err = put_content(cat, &content);
 	content_close(&content);
 	return err;
+}
+
+/* Puts the file that was searched; the search goes on, for none. */
+static int put_logged(void *arg, struct logged_file *file)
+{
+	struct cat *cat = arg;
+	uint64_t size = le64_get(file->item->inode->i_size);
+
+	if (file->item->ino != cat->ino || cat->found)
+		return 0;
+	cat->found = true;
+	tool_warn(cat->tool, "%s: read from the logs, as of checkpoint %llu",
+		  cat->path, (unsigned long long)file->cno);
+	if (file->whole < size)
+		tool_warn(cat->tool, "%s: %llu of its %llu bytes are lost, and "
+			  "written as zeros", cat->path,
+			  (unsigned long long)(size - file->whole),
+			  (unsigned long long)size);
+	return put_file(cat, &file->file, cat->ino);
+}
+
+/* The damage of other files does not matter. */
+static void ignore_broken(void *arg, const char *path, size_t len, int err)
+{
+	struct cat *cat = arg;
+
+	(void)path;
+	(void)len;
+	(void)err;
+	fail_clear(&cat->tool->cx);
+}
+
+static int cat_file(struct cat *cat, struct root *root, const char *path)
+{
+	static const struct filter any = FILTER_ANY;
+	struct context *cx = &cat->tool->cx;
+	struct logged_search logs = {
+		.filter = &any,
+		.found = put_logged,
+		.broken = ignore_broken,
+		.arg = cat,
+	};
+	struct file file;
+	int err = dir_resolve(root, cx, path, &cat->ino), failed;
+
+	if (!err)
+		err = root_file(root, cx, cat->ino, &file);
+	if (!err)
+		return put_file(cat, &file, cat->ino);
+	if (*path != '<' || path[strlen(path) - 1] != '>' ||
+	    (err != -EUCLEAN && err != -EIO && (err != -ENOENT || !cat->broken)))
+		return err;
+	tool_failed(cat->tool, path, err);
+	logs.only = cat->ino;
+	cat->path = path;
+	cat->found = false;
+	failed = logged_rescue(cx, root, &logs);
+	if (!failed && !cat->found)
+		failed = fail_said(cx, -ENOENT, "not in the logs, either");
+	return failed ? failed : 1;
 }
 
 static int cat_run(struct tool *tool, const void *options)
@@ -142,11 +204,19 @@ static int cat_run(struct tool *tool, const void *options)
 		return fail(&tool->cx, -ENOMEM, "buffer");
 	ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
 			      o->recover);
+	if ((ret == -EUCLEAN || ret == -EIO) && !o->recover && **path == '<') {
+		image_close(&im);
+		fail_clear(&tool->cx);
+		ret = damaged_open(&im, tool, tool->argv[0], o->checkpoint,
+				   &cat.broken);
+		status = cat.broken;
+	}
 	for (; !ret && *path && !tool->out->error; path++) {
 		ret = cat_file(&cat, &im.root, *path);
 		if (!ret || ret == -EINTR || ret == -ENOMEM)
 			continue;
-		tool_failed(tool, *path, ret);
+		if (ret < 0)
+			tool_failed(tool, *path, ret);
 		status = 1;
 		ret = 0;
 	}
