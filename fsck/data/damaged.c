@@ -27,37 +27,43 @@
 int damaged_init(struct damaged_places *p, struct context *cx, struct dev *dev)
 {
 	return sparse_init(&p->logs, cx, dev->size / LEAST_BLOCK) ?:
+	       sparse_init(&p->flips, cx, dev->size / LEAST_BLOCK) ?:
 	       sparse_init(&p->blocks, cx, dev->size / LEAST_BLOCK);
 }
 
 void damaged_note(struct damaged_places *p, const struct finding *f)
 {
-	bool is_block = f->place.kind == PLACE_BLOCK &&
-			(f->rule == RULE_LOG_BIT || f->rule == RULE_LOG_DATA_BIT ||
-			 f->rule == RULE_LOG_TAIL_BIT ||
-			 f->rule == RULE_DEV_UNREADABLE);
+	bool flipped = f->place.kind == PLACE_BLOCK &&
+		       (f->rule == RULE_LOG_BIT || f->rule == RULE_LOG_DATA_BIT ||
+			f->rule == RULE_LOG_TAIL_BIT);
+	bool is_block = flipped || (f->place.kind == PLACE_BLOCK &&
+				    f->rule == RULE_DEV_UNREADABLE);
 	struct context quiet = { .threads = 1 };
 
 	if (is_block || f->rule == RULE_LOG_DATASUM ||
 	    f->rule == RULE_LOG_DATASUM_DEAD)
 		p->incomplete |= sparse_add(is_block ? &p->blocks : &p->logs,
 					    &quiet, f->place.number) < 0;
+	if (flipped)
+		p->incomplete |= sparse_add(&p->flips, &quiet, f->place.number) < 0;
 }
 
 void damaged_fini(struct damaged_places *p)
 {
 	sparse_fini(&p->logs);
 	sparse_fini(&p->blocks);
+	sparse_fini(&p->flips);
 }
 
 /* Adds block BLOCKNR of the device, which a log lists as B, in the checkpoints that
-   have it. */
+   have it. A FLIPPED one is proven. */
 static int add_block(struct damaged *d, struct context *cx, uint64_t blocknr,
-		     const struct segsum_block *b, bool proven)
+		     const struct segsum_block *b, bool proven, bool flipped)
 {
 	struct damaged_run *last = d->nruns ? &d->runs[d->nruns - 1] : NULL;
 	struct damaged_run run = {
-		.ino = b->ino, .proven = proven, .is_node = b->is_node,
+		.ino = b->ino, .proven = proven, .flipped = flipped,
+		.is_node = b->is_node,
 		.first = b->is_node ? 0 : b->blkoff,
 		.last = b->is_node ? 0 : b->blkoff,
 	};
@@ -78,6 +84,7 @@ static int add_block(struct damaged *d, struct context *cx, uint64_t blocknr,
 		return 0;
 	if (last && last->ino == run.ino && last->from == run.from &&
 	    last->end == run.end && last->proven == proven &&
+	    last->flipped == flipped &&
 	    last->is_node == run.is_node &&
 	    (run.is_node || last->last + 1 == run.first)) {
 		last->last = run.last;
@@ -106,7 +113,7 @@ static int add_log(struct damaged *d, struct context *cx, uint64_t pseg,
 	if (!ret)
 		ret = summary_read(&s, cx, d->vol, pseg, &ss);
 	while (!ret && (ret = summary_next(&s, cx, &b)) > 0)
-		ret = add_block(d, cx, pseg + b.index, &b, false);
+		ret = add_block(d, cx, pseg + b.index, &b, false, false);
 	summary_free(&s);
 	d->incomplete |= ret < 0;
 	return damage_forgive(cx, ret);
@@ -136,7 +143,8 @@ static int gather(struct damaged *d, struct context *cx,
 	     at = sparse_next(&p->blocks, at + 1, end)) {
 		ret = listings_find_block(cx, d->c, at, &b, NULL);
 		if (ret > 0)
-			ret = add_block(d, cx, at, &b, true);
+			ret = add_block(d, cx, at, &b, true,
+					sparse_test(&p->flips, at));
 	}
 	for (at = sparse_next(&p->logs, 0, end); at < end && ret >= 0;
 	     at = sparse_next(&p->logs, at + 1, end))

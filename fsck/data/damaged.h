@@ -24,6 +24,7 @@
 struct damaged_places {
 	struct sparse logs;	/* that do not match, by their first block */
 	struct sparse blocks;	/* that are wrong or cannot be read */
+	struct sparse flips;	/* of these, with a flipped bit that is proved */
 	bool incomplete;	/* some could not be noted */
 };
 
@@ -39,6 +40,7 @@ struct damaged_run {
 	uint64_t first, last;	/* blocks of the file */
 	size_t from, end;	/* checkpoints [FROM, END) of the list */
 	bool proven;		/* else it is in a log with a damaged block */
+	bool flipped;		/* a bit, which a repair corrects */
 	bool is_node;		/* of its map: any of its data may be damaged */
 };
 

@@ -129,14 +129,22 @@ static void print_whole(const struct damaged *d, struct report *r,
 	char name[PATH_SHOWN], there[PATH_SHOWN];
 	uint64_t cno = f->has_whole ? d->cnos[f->whole] : 0;
 	bool latest = f->has_whole && is_latest(d, f->whole);
+	size_t i;
+	bool flipped = f->run < f->runs_end;
 	const bool moved = f->has_whole && f->whole_path && path &&
 			   strcmp(f->whole_path, path);
 
+	for (i = f->run; i < f->runs_end; i++)
+		flipped &= d->runs[i].flipped;
 	format_name(f->ino, path, name);
 	format_name(f->ino, f->whole_path, there);
-	if (report_is_text(r) && !f->has_whole)
+	if (report_is_text(r) && flipped)
+		report_text(r, "restore: %s: only bits are flipped, which the "
+			    "checksums of logs prove: fsck.nilfs2 -y --data "
+			    "corrects them", name);
+	if (report_is_text(r) && !f->has_whole && !flipped)
 		report_text(r, "restore: %s: no checkpoint has a whole copy", name);
-	else if (report_is_text(r))
+	else if (report_is_text(r) && f->has_whole)
 		report_text(r, "restore: %s%s%s as of %s %" PRIu64 "%s is whole",
 			    name, moved ? ": its version " : "",
 			    moved ? there : "",
@@ -153,6 +161,7 @@ static void print_whole(const struct damaged *d, struct report *r,
 	report_bool(r, "latest", "Latest", latest);
 	report_bool(r, "snapshot", "Snapshot", f->has_whole &&
 		    count_snapshots(d, f->whole, f->whole + 1));
+	report_bool(r, "flipped", "Flipped", flipped);
 	report_end(r);
 }
 
