@@ -27,12 +27,15 @@ static void put_space(struct report *r, const struct nilfs_geometry *g,
 	uint64_t used = t->live + t->snapshot + t->dead + clean;
 	struct chart_part parts[] = {
 		{ "latest files and directories", t->live_data, SVG_BLUE },
-		{ "latest metadata", t->live - t->live_data, SVG_ORANGE },
+		{ "latest metadata", t->live - t->live_data - t->unknown,
+		  SVG_ORANGE },
 		{ "only in snapshots", t->snapshot, SVG_SKY },
 		{ "dead: cleaning frees it", t->dead, SVG_VERMILION },
 		{ "not written yet, in use",
 		  t->blocks > used ? t->blocks - used : 0, SVG_GRAY },
 		{ "clean segments", clean, SVG_NONE },
+		{ "latest, of unknown kind: in damaged logs", t->unknown,
+		  SVG_PURPLE },
 	};
 	enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 	struct chart_point points[HISTOGRAM_BUCKETS_MAX];
@@ -56,7 +59,8 @@ static void put_space(struct report *r, const struct nilfs_geometry *g,
 	if (report_is_text(r)) {
 		report_begin(r, "space", "What holds the space");
 		if (!t->without_counts)
-			chart_parts(&svg, "What holds the space", parts, PARTS);
+			chart_parts(&svg, "What holds the space", parts,
+				    t->unknown ? PARTS : PARTS - 1);
 		report_end(r);
 		report_begin(r, "map", "Segments");
 		segmap_svg(map, &svg, "Map of the segments");

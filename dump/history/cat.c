@@ -213,7 +213,9 @@ static int cat_run(struct tool *tool, const void *options)
 	}
 	for (; !ret && *path && !tool->out->error; path++) {
 		ret = cat_file(&cat, &im.root, *path);
-		if (!ret || ret == -EINTR || ret == -ENOMEM)
+		/* In JSON only a failure is a document; content of others is bytes. */
+		if (!ret || ret == -EINTR || ret == -ENOMEM ||
+		    (ret < 0 && tool->argc == 2 && !report_is_text(&tool->report)))
 			continue;
 		if (ret < 0)
 			tool_failed(tool, *path, ret);

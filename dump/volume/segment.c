@@ -104,6 +104,7 @@ int segment_count_data(struct segment_source *src, struct context *cx,
 	struct segsum_block b;
 	struct logscan scan;
 	struct log log;
+	uint64_t covered = 0;
 	int ret, found;
 
 	s->data = s->live_data = s->overhead = 0;
@@ -116,6 +117,7 @@ int segment_count_data(struct segment_source *src, struct context *cx,
 				   &log.ss);
 		if (ret)
 			break;
+		covered += le32_get(log.ss.ss_nblocks);
 		s->overhead += segsum_nsumblk(&src->vol->geo, &log.ss) +
 			       segsum_has_super_root(&log.ss);
 		while ((ret = summary_next(&src->summary, cx, &b)) > 0) {
@@ -138,7 +140,8 @@ int segment_count_data(struct segment_source *src, struct context *cx,
 			s->live_data += kind == LIVENESS_CURRENT;
 		}
 	}
-	s->has_data = !ret;
+	/* Behind a damaged log nothing was read. */
+	s->has_data = !ret && covered >= s->written;
 	return ret;
 }
 
@@ -200,6 +203,7 @@ void segment_total_add(struct segment_total *t, const struct segment *s)
 		t->overhead += s->overhead;
 	} else if (s->written) {
 		t->without_data++;
+		t->unknown += s->live;
 	}
 	if (s->state & SEGMENT_DIRTY && s->has_counts && s->blocks)
 		histogram_add(&t->use,

@@ -106,6 +106,7 @@ struct segment_total {
 	uint64_t blocks, written, live, snapshot, recent, dead;
 	uint64_t data, live_data, overhead;
 	uint64_t without_data;		/* segments whose data was not counted */
+	uint64_t unknown;		/* their live blocks */
 	uint64_t without_counts;	/* segments with unknown live blocks */
 	struct histogram use;		/* of segments in use, in tenths */
 };

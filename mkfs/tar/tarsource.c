@@ -30,7 +30,7 @@
  * by its members before its own member, or without one.
  *
  * A path is relative to the root of the volume.  Repeated slashes, leading slashes and
- * "." are ignored.  A path that leads out of the volume is refused.  If a name occurs
+ * "." are ignored.  A path with ".." is refused.  If a name occurs
  * twice, the later member replaces the earlier one, as in unpacking.  A member below a
  * symbolic link, of this archive or of a lower layer, goes where the link leads.
  */
@@ -182,19 +182,22 @@ static int find_linked(struct tarlayer *l, struct context *cx,
 		       const struct tarmember *m, struct merged *to)
 {
 	const char *path = m->link, *name;
-	bool out = false;
+	bool up = false;
 	size_t len;
 	int ret;
 
 	while ((len = layerpath_next(&path, &name)))
-		out |= len == 2 && !memcmp(name, "..", 2);
+		up |= len == 2 && !memcmp(name, "..", 2);
 	ret = layerpath_follow(&l->path, cx, m->link, to);
 	if (ret)
 		return ret;
 	name = strrchr(l->path.real, '/');
 	name = name ? name + 1 : l->path.real;
 	ret = *name ? layerpath_step(&l->path, cx, to, name, strlen(name)) : 1;
-	if (ret >= 0 && (!ret || out))
+	if (ret >= 0 && up)
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "hard link to a path with ..");
+	if (!ret)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "hard link to a file that did not "
 				      "precede it");
@@ -344,17 +347,26 @@ static int add_member(struct tarlayer *l, struct context *cx,
 	const char *path = m->path, *name;
 	uint32_t parent = NAMETREE_TOP, node;
 	struct merged at;
-	size_t len, i;
+	bool up = false, out = false;
+	size_t len, i, depth = 0;
 	int ret;
 
 	while ((len = layerpath_next(&path, &name))) {
-		if (len == 2 && name[0] == '.' && name[1] == '.')
-			return tarreader_fail(l->r, cx, -EINVAL,
-					      "leads out of the volume");
+		if (len == 2 && !memcmp(name, "..", 2)) {
+			up = true;
+			out |= !depth;
+			depth -= depth > 0;
+			continue;
+		}
+		depth++;
 		if (len > NILFS_NAME_LEN)
 			return tarreader_fail(l->r, cx, -EINVAL,
 					      "name of more than 255 bytes");
 	}
+	if (up)
+		return tarreader_fail(l->r, cx, -EINVAL, out ?
+				      "leads out of the volume" :
+				      "has .. in its path");
 	ret = is_excluded(l, cx, m->path);
 	if (!ret)
 		ret = layerpath_follow(&l->path, cx, m->path, &at);

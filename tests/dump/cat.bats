@@ -80,3 +80,9 @@ contents_equal() {
 	run -1 bash -c "dump.nilfs2 cat '$corpus/snapshots/image' /d/f1 >/dev/full"
 	[[ $output == *": No space left on device" ]]
 }
+
+@test "a missing path is an error in JSON, too" {
+	run -1 --separate-stderr dump.nilfs2 cat --json "$corpus/snapshots/image" nope
+	[ "$(gojq .error.status <<<"$output")" -eq 1 ]
+	[[ $(gojq -r .error.message <<<"$output") == "'nope': No such file"* ]]
+}

@@ -105,6 +105,19 @@ agrees() {
 	grep -q '<h2>Geometry' page.html
 	[[ $stderr == *"dump.nilfs2: "* ]]
 
+	# A damaged log: the data in its segment is not counted as metadata.
+	dump.nilfs2 report --fast --force "$corpus/snapshots/image" page.html
+	metadata=$(grep -om1 'latest metadata: [0-9.]* KiB' page.html)
+	! grep -q 'of unknown kind' page.html
+	image=$(copy_image snapshots)
+	log=$(($(dump.nilfs2 bmap -b --json "$image" /later |
+		gojq '[.runs[] | select(.level == 0)][0].blocknr') / 64 * 64))
+	dump.nilfs2 set --expert "$image" "log:$log" ss_bytes=1 >/dev/null
+	run -1 dump.nilfs2 report --fast --force "$image" page.html
+	known=$(grep -om1 'latest metadata: [0-9.]* KiB' page.html)
+	[ "${known//[^0-9]/}" -le "${metadata//[^0-9]/}" ]
+	grep -q 'of unknown kind: in damaged logs: [1-9]' page.html
+
 	# Superblocks alone.
 	image=$(copy_image cleaned)
 	dd if=/dev/zero of="$image" bs=4096 seek=1 count=16000 conv=notrunc \

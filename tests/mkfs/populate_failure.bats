@@ -335,7 +335,9 @@ keeps() {
 	(cd tree && tar -Pcf ../dots.tar ../tree/small --transform s,.*,../out,)
 	refuses ../out -d dots.tar
 	(cd tree && tar -Pcf ../dots.tar small --transform s,.*,a/../../out,)
-	refuses .. -d dots.tar
+	refuses "a/../../out: leads out of the volume" -d dots.tar
+	(cd tree && tar -Pcf ../dots.tar small --transform s,.*,a/../b,)
+	refuses "a/../b: has .. in its path" -d dots.tar
 	gzip -c whole.tar | head -c 1000000 >cut.tar.gz
 	refuses cut.tar.gz -d cut.tar.gz
 }
