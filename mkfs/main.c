@@ -484,6 +484,8 @@ static void report(struct mkfs *m)
 	const struct populate_counts *counts = &m->content.counts;
 	struct report *r = &m->tool->report;
 	bool written = !m->o->dry_run;
+	struct plan short_plan = m->plan;
+	char sizes[2][VALUE_TEXT_MAX];
 	unsigned int i;
 
 	/* Attributes of the sources that were lost. */
@@ -505,6 +507,17 @@ static void report(struct mkfs *m)
 			  counts->replaced_links == 1 ? "" : "s");
 	if (m->content.notes.skipped)
 		tool_note(m->tool, "%s: the image itself was skipped", m->target.path);
+	/* The fewest segments that a mount can write to are most of a small image. */
+	short_plan.g.blocks_per_segment = 64;
+	if (m->plan.fit && !m->plan.zoned.zones &&
+	    m->plan.g.blocks_per_segment == options_defaults.blocks_per_segment) {
+		plan_settle(&short_plan, m->content.written / 64 + 2);
+		if (short_plan.size <= m->plan.size / 2)
+			tool_note(m->tool, "%s: shorter segments (-B 64) make it "
+				  "about %s instead of %s", m->target.path,
+				  value_size_text(r->out, short_plan.size, sizes[0]),
+				  value_size_text(r->out, m->plan.size, sizes[1]));
+	}
 	if (m->tool->quiet && report_is_text(r))
 		return;
 	if (!m->o->add)

@@ -128,3 +128,19 @@ one_file() {
 	mkfs -q --size auto image
 	[ "$(stat -c %s image)" -eq 134221824 ]
 }
+
+@test "auto names shorter segments where these make the image much smaller" {
+	mkdir few
+	for i in 1 2 3 4; do echo $i >few/$i; done
+	run -0 --separate-stderr mkfs.nilfs2 --size auto -d few image
+	said=$stderr
+	mkfs.nilfs2 -q -B 64 --size auto -d few shorter
+	[ "$said" = "mkfs.nilfs2: image: shorter segments (-B 64) make it about \
+$(($(stat -c %s shorter) >> 20)).0 MiB instead of 128.0 MiB" ]
+	for options in -q '-B 64' '--size 200M'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr mkfs.nilfs2 --size auto -d few $options new
+		[ -z "$stderr" ]
+		rm new
+	done
+}
