@@ -61,11 +61,15 @@ int tarreader_fail(const struct tarreader *r, struct context *cx, int err,
 static int tarreader_failed(struct tarreader *r, struct context *cx)
 {
 	const char *text = r->la.archive_error_string(r->archive);
-	int error = r->la.archive_errno(r->archive);
+	int error = r->la.archive_errno(r->archive), ret;
+	bool said = text && strstr(text, strerror(error));
 
 	if (error != EINTR && error != EIO && error != ENOMEM)
 		error = EINVAL;
-	return tarreader_fail(r, cx, -error, text ? text : "cannot be read");
+	ret = tarreader_fail(r, cx, -error, text ? text : "cannot be read");
+	/* The reason is in the text; it is not appended. */
+	cx->said = said ? ret : 0;
+	return ret;
 }
 
 static la_ssize_t tarreader_read_file(struct archive *a, void *arg, const void **bufp)
@@ -82,7 +86,7 @@ static la_ssize_t tarreader_read_file(struct archive *a, void *arg, const void *
 		n = read(r->fd, r->buf, REQUEST);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
-		r->la.archive_set_error(a, EIO, "read: %s", strerror(errno));
+		r->la.archive_set_error(a, errno, "read: %s", strerror(errno));
 	return n;
 }
 

@@ -342,6 +342,11 @@ keeps() {
 	refuses cut.tar.gz -d cut.tar.gz
 }
 
+@test "a reason is given once" {
+	run -1 --separate-stderr mkfs.nilfs2 -q --size 16M -B 16 -d - new <.
+	[ "$stderr" = "mkfs.nilfs2: standard input: read: Is a directory" ]
+}
+
 @test "a stream that ends early" {
 	mkdir tree
 	head -c 3M /dev/urandom >tree/large
