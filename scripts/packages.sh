@@ -14,14 +14,14 @@ kernel_packages="user-mode-linux nilfs-tools perl kmod procps busybox-static"
 test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 gojq jq libxml2-utils man-db git lz4
 	grub-common
 	e2fsprogs gddrescue btrfs-progs fdisk libarchive-tools linux-libc-dev strace
-	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc qemu-utils cpio"
+	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc qemu-utils cpio
+	umoci"
 
 # What only "make check-long" asks for: other compilers, other machines, and a
 # browser, which is too large for each run of the tests.
 long_packages="clang clang-tidy cppcheck gcc-i686-linux-gnu libc6-dev-i386-cross
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static musl-tools
-	valgrind stress-ng chromium-headless-shell fonts-dejavu-core debootstrap
-	umoci"
+	valgrind stress-ng chromium-headless-shell fonts-dejavu-core debootstrap"
 
 # To build and test the packages of distributions.
 package_packages="debhelper dpkg-dev fakeroot lintian mmdebstrap rpm"

@@ -8,7 +8,7 @@
  * under the names that are left.
  *
  * This file walks the tree and finds the type of each file; the sinks create
- * them (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
+ * them (export_dir.c, export_tar.c).  Layers are in export_since.c.  Files that cannot be read, or have invalid
  * names, are reported and skipped.
  */
 #include "dump/common/commands.h"
@@ -19,22 +19,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/pairtable.h"
 #include "cli/moment.h"
 #include "dump/common/image.h"
-#include "dump/export/export_names.h"
-#include "dump/export/export_paths.h"
-#include "dump/export/export_sink.h"
+#include "dump/export/export_put.h"
+#include "dump/export/export_since.h"
 #include "dump/export/tar_stream.h"
-#include "dump/files/content.h"
-#include "dump/files/tree_diff.h"
 #include "dump/history/damaged.h"
 #include "dump/history/filter.h"
 #include "dump/history/logged.h"
 #include "dump/history/lost.h"
-#include "vol/symlink.h"
-#include "vol/tree.h"
 #include "vol/volume.h"
 
 struct export_options {
@@ -65,97 +58,6 @@ static const struct cli_option export_rows[] = {
 	{ 0 },
 };
 
-struct export
-{
-	struct tool *tool;
-	struct root *root;
-	struct export_sink *sink;
-	struct tree *tree;
-	/* Offset in PATHS, plus 1, of files with several names, by generation
-	   and number. */
-	struct pairtable links;
-	char *paths;
-	size_t paths_used, paths_room;
-	struct export_names names;
-	struct export_paths given; /* paths of deleted files */
-	struct file file;
-	const struct file *found; /* content of a file from logs, or NULL */
-	struct content content;
-	char *buffer;
-	char target[SYMLINK_TARGET_MAX + 1];
-	bool patient;	 /* continue after unreadable blocks of a file */
-	uint64_t broken; /* files that are missing or incomplete */
-};
-
-/* Fills FILE.  A single file is exported under its own name. */
-static void describe_file(struct export *e, const struct tree_item *item,
-			  struct export_file *file)
-{
-	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
-	const struct pairtable_entry *link = NULL;
-
-	*file = (struct export_file){
-		.path = item->depth || directory ? item->path + item->inner
-						 : item->name,
-		.name = item->name,
-		.ino = item->ino,
-		.inode = item->inode,
-	};
-	if (!directory && le16_get(item->inode->i_links_count) > 1)
-		link = pairtable_find(&e->links,
-				      le32_get(item->inode->i_generation),
-				      item->ino);
-	if (link)
-		file->linked = e->paths + link->value - 1;
-}
-
-/* Exports a file that is not a directory.  Returns as the ops of a sink do. */
-static int put_file(struct export *e, struct export_file *file)
-{
-	struct context *cx = &e->tool->cx;
-	mode_t mode = le16_get(file->inode->i_mode);
-	size_t at = e->paths_used, len;
-	int ret = 0;
-
-	if (!S_ISREG(mode) && !S_ISLNK(mode) && !S_ISCHR(mode) &&
-	    !S_ISBLK(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
-		return -fail(cx, -EUCLEAN, "mode 0%o: invalid file type",
-			     (unsigned int)mode);
-	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
-		ret = file_init(&e->file, cx, e->root->vol, file->ino,
-				file->inode);
-	if (!ret && !file->linked && e->found) {
-		e->file.extents = e->found->extents;
-		e->file.nextents = e->found->nextents;
-	}
-	if (!ret && !file->linked && S_ISLNK(mode)) {
-		ret = symlink_target(&e->file, cx, e->target, &len);
-		if (!ret && !len)
-			ret = fail(cx, -EUCLEAN, "symbolic link to nothing");
-		file->target = e->target;
-	} else if (!ret && !file->linked && S_ISREG(mode)) {
-		ret = content_open(&e->content, cx, &e->file, e->buffer);
-		file->content = &e->content;
-	}
-	e->content.patient = e->patient;
-	ret = ret ? -ret : e->sink->ops->put(e->sink, cx, file);
-	if (file->content)
-		content_close(&e->content);
-	if (!ret && file->content && e->content.unread)
-		ret = -fail_said(cx, -EIO, "%llu bytes cannot be read, and are "
-				 "exported as zeros",
-				 (unsigned long long)e->content.unread);
-	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
-		return ret;
-	len = strlen(file->path) + 1;
-	if (array_reserve(cx, &e->paths, &e->paths_room, at + len))
-		return -ENOMEM;
-	memcpy(e->paths + at, file->path, len);
-	e->paths_used += len;
-	return pairtable_add(&e->links, cx, le32_get(file->inode->i_generation),
-			     file->ino, at + 1);
-}
-
 static int export_put_entry(struct export *e, const struct tree_item *item)
 {
 	struct context *cx = &e->tool->cx;
@@ -173,9 +75,9 @@ static int export_put_entry(struct export *e, const struct tree_item *item)
 		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
 			     "the first one was exported");
 	}
-	describe_file(e, item, &file);
+	export_put_describe(e, item, &file);
 	if (!S_ISDIR(le16_get(item->inode->i_mode))) {
-		ret = put_file(e, &file);
+		ret = export_put_file(e, &file);
 		e->sink->tally.files += !ret;
 		return ret;
 	}
@@ -198,21 +100,6 @@ static int export_put_entry(struct export *e, const struct tree_item *item)
 	return 0;
 }
 
-/* Reports the file at PATH if RET is positive; returns a negative RET. */
-static int export_note_file(struct export *e, const char *path, size_t len, int ret)
-{
-	if (ret > 0) {
-		image_file_failed(e->tool, path, len, -ret);
-		e->broken++;
-	}
-	return ret < 0 ? ret : 0;
-}
-
-static void file_broken(void *arg, const char *path, size_t len, int err)
-{
-	export_note_file(arg, path, len, -err);
-}
-
 static int walk_tree(struct export *e, const char *path)
 {
 	const struct tree_options how = {.recursive = true, .inodes = true};
@@ -226,58 +113,16 @@ static int walk_tree(struct export *e, const char *path)
 		if (item.kind == TREE_BROKEN) {
 			ret = -item.error;
 		} else if (item.kind == TREE_LEAVE) {
-			describe_file(e, &item, &file);
+			export_put_describe(e, &item, &file);
 			export_names_leave(&e->names);
 			ret = e->sink->ops->leave(e->sink, cx, &file);
 		} else {
 			ret = export_put_entry(e, &item);
 		}
-		ret = export_note_file(e, item.path, item.path_len, ret);
+		ret = export_put_note(e, item.path, item.path_len, ret);
 	}
 	tree_close(e->tree);
 	return ret;
-}
-
-/*
- * Exports an added or changed file, or a removal.  The entry of a directory
- * replaces its attributes and not its content.
- */
-static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
-			    uint64_t b, unsigned int what)
-{
-	struct export *e = arg;
-	struct context *cx = &e->tool->cx;
-	char *text = strndup(path, len);
-	struct tree_item item = {.ino = b, .path = text, .inner = 1};
-	struct export_file file;
-	struct nilfs_inode inode;
-	int ret;
-
-	(void)a;
-	(void)what;
-	if (!text)
-		return fail(cx, -ENOMEM, "path of a difference");
-	if (strstr(text, "/" EXPORT_WHITEOUT)) {
-		ret = -fail(cx, -EINVAL, "a name that begins with \"%s\" "
-			    "means a removal in a container layer",
-			    EXPORT_WHITEOUT);
-	} else if (!b) {
-		ret = e->sink->ops->remove(e->sink, cx, text + 1);
-	} else {
-		ret = -root_inode(e->root, cx, b, &inode);
-		item.name = strrchr(text, '/') + 1;
-		item.depth = text[1];
-		item.inode = &inode;
-		if (!ret) {
-			describe_file(e, &item, &file);
-			ret = S_ISDIR(le16_get(inode.i_mode))
-				      ? e->sink->ops->enter(e->sink, cx, &file)
-				      : put_file(e, &file);
-			e->sink->tally.files += !ret;
-		}
-	}
-	free(text);
-	return export_note_file(e, path, len, ret) < 0 ? ret : ret > 0;
 }
 
 static int put_deleted(void *arg, struct root *root,
@@ -299,7 +144,7 @@ static int put_deleted(void *arg, struct root *root,
 		if (!tree_name_is_sane(at, len))
 			ret = -fail(cx, -EUCLEAN, "not a name of a file");
 	}
-	describe_file(e, item, &file);
+	export_put_describe(e, item, &file);
 	if (!ret)
 		ret = export_paths_give(&e->given, cx, file.path, directory,
 					&file.path);
@@ -311,10 +156,10 @@ static int put_deleted(void *arg, struct root *root,
 		ret = export_paths_go(&e->given, cx, e->sink, file.path,
 				      slash ? (size_t)(slash - file.path) : 0);
 	if (!ret && !directory)
-		ret = put_file(e, &file);
+		ret = export_put_file(e, &file);
 	if (!ret)
 		e->sink->tally.files++;
-	return export_note_file(e, item->path, item->path_len, ret);
+	return export_put_note(e, item->path, item->path_len, ret);
 }
 
 /* Exports a file from logs, which may be incomplete. */
@@ -331,7 +176,7 @@ static int put_logged(void *arg, struct logged_file *file)
 				"as zeros",
 				(unsigned long long)(size - file->whole),
 				(unsigned long long)size);
-		export_note_file(e, item->path, item->path_len, -ret);
+		export_put_note(e, item->path, item->path_len, -ret);
 	}
 	e->found = &file->file;
 	ret = put_deleted(e, e->root, item);
@@ -391,8 +236,6 @@ static int export_to(struct export *e, const char *target, char *path,
 		.stream = true,
 		.inputs = inputs,
 	};
-	const struct tree_diff_sink differences = {difference_found,
-						   file_broken, e, true};
 	struct filter filter = FILTER_ANY;
 	const struct lost_search deleted = {
 		.filter = &filter,
@@ -404,11 +247,11 @@ static int export_to(struct export *e, const char *target, char *path,
 	const struct logged_search logs = {
 		.filter = &filter,
 		.found = put_logged,
-		.broken = file_broken,
+		.broken = export_put_broken,
 		.arg = e,
 	};
 	struct context *cx = &tool->cx;
-	struct root *root = e->root, base;
+	struct root *root = e->root;
 	uint64_t blocks = path ? 0 : le64_get(e->root->cp.cp_blocks_count);
 	int ret;
 
@@ -429,11 +272,9 @@ static int export_to(struct export *e, const char *target, char *path,
 			ret = logged_run(cx, root, &logs);
 		if (!ret)
 			ret = export_paths_put(&e->given, cx, e->sink,
-					       file_broken, e);
-	} else if (o->since) {
-		ret = image_root(&base, cx, e->root->vol, o->since);
-		if (!ret)
-			ret = tree_diff(cx, &base, e->root, "/", &differences);
+					       export_put_broken, e);
+	} else if (e->base) {
+		ret = export_since(e);
 	} else {
 		ret = walk_tree(e, path ? path : "/");
 	}
@@ -450,6 +291,7 @@ static int export_run(struct tool *tool, const void *options)
 {
 	const struct export_options *o = options;
 	struct dump_image im = {.dev = NULL};
+	struct root base;
 	bool broken = false;
 	struct export *e = calloc(1, sizeof(*e));
 	int ret;
@@ -482,6 +324,10 @@ static int export_run(struct tool *tool, const void *options)
 	else
 		ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
 				      o->recover);
+	if (!ret && o->since) {
+		e->base = &base;
+		ret = image_root(&base, &tool->cx, im.vol, o->since);
+	}
 	if (!ret)
 		ret = export_to(e, tool->argv[1],
 				tool->argc > 2 ? tool->argv[2] : NULL, o);

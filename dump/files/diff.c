@@ -85,8 +85,11 @@ static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
 static int diff_run(struct tool *tool, const void *options)
 {
 	struct output o = {.tool = tool};
-	const struct tree_diff_sink sink = {print_difference, print_broken, &o,
-					    false};
+	const struct tree_diff_sink sink = {
+		.found = print_difference,
+		.broken = print_broken,
+		.arg = &o,
+	};
 	struct dump_image im = {.dev = NULL};
 	uint64_t first = 0, second = 0;
 	bool text = report_is_text(&tool->report);

@@ -147,6 +147,7 @@ struct entry {
 struct waiting {
 	uint64_t ino[2];
 	size_t path;
+	bool given; /* to the sink */
 };
 
 struct diff {
@@ -162,7 +163,8 @@ struct diff {
 	size_t depth, waiting_room;
 	char *paths;
 	size_t paths_len, paths_room;
-	char *path; /* of the current pair, or an entry */
+	struct waiting pair; /* the current one */
+	char *path;	     /* of the current pair, or an entry */
 	size_t dir_len, path_len, path_room;
 	struct file file[2];
 };
@@ -201,9 +203,10 @@ static int report_broken(struct diff *d, int err)
 }
 
 /* Queues the directory at the path; INO of a side that has none is 0. */
-static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
+static int push(struct diff *d, struct context *cx, const uint64_t ino[2],
+		bool given)
 {
-	struct waiting w = {.path = d->paths_len};
+	struct waiting w = {.path = d->paths_len, .given = given};
 	int i, ret;
 
 	for (i = 0; i < 2; i++) {
@@ -260,13 +263,31 @@ static int compare_inodes(struct diff *d, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
+/* Reports what is at the path, after the current pair if that is due. */
+static int report_difference(struct diff *d, const uint64_t ino[2],
+			     unsigned int what)
+{
+	const struct tree_diff_sink *sink = d->sink;
+	const uint64_t *dir = d->pair.ino;
+	int err = 0;
+
+	if (sink->parents && !d->pair.given && dir[0] && dir[1])
+		err = sink->found(sink->arg, d->path,
+				  d->dir_len ? d->dir_len : 1, dir[0], dir[1],
+				  0);
+	d->pair.given = true;
+	return err < 0 ? err : sink->found(sink->arg, d->path, d->path_len,
+					   ino[0], ino[1], what);
+}
+
 /* Compares, and reports, what is at the path, on one side or on both. */
 static int compare_files(struct diff *d, struct context *cx,
 			 const uint64_t ino[2])
 {
-	struct nilfs_inode inode[2];
+	struct nilfs_inode inode[2] = { 0 };
 	uint64_t dirs[2] = {0, 0};
 	unsigned int what = 0;
+	bool given;
 	int i, err = 0;
 
 	for (i = 0; i < 2; i++) {
@@ -280,14 +301,17 @@ static int compare_files(struct diff *d, struct context *cx,
 	}
 	if (ino[0] && ino[1])
 		err = compare_inodes(d, cx, ino, inode, &what);
-	if (!err && (what || !ino[0] || !ino[1]))
-		err = d->sink->found(d->sink->arg, d->path, d->path_len,
-				     ino[0], ino[1], what);
+	if (!(what & ~d->sink->minor) &&
+	    (dirs[1] || le16_get(inode[1].i_links_count) < 2))
+		what = 0;
+	given = what || !ino[0] || !ino[1];
+	if (!err && given)
+		err = report_difference(d, ino, what);
 	if (err > 0)
 		return 0;
 	if (err)
 		err = report_broken(d, err);
-	return err ? err : push(d, cx, dirs);
+	return err ? err : push(d, cx, dirs, given);
 }
 
 /* Reports an entry of the current pair that does not count. */
@@ -406,6 +430,7 @@ static int compare_waiting(struct diff *d, struct context *cx)
 	/* The root's "/" is no part of the paths below it. */
 	d->dir_len = len > 1 ? len : 0;
 	d->paths_len = w.path;
+	d->pair = w;
 	d->count = d->names_len = 0;
 	if (!err && same)
 		err = collect(d, cx, 0, w.ino[0], (bool[2]){true, true});
@@ -424,7 +449,7 @@ static int compare_waiting(struct diff *d, struct context *cx)
 		    inoset_has(&d->changed, e->ino[0]))
 			err = compare_files(d, cx, e->ino);
 		else if (e->type == NILFS_FT_DIR)
-			err = push(d, cx, e->ino);
+			err = push(d, cx, e->ino, false);
 	}
 	return err ? err : context_cancelled(cx);
 }

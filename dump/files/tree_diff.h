@@ -46,6 +46,11 @@ struct tree_diff_sink {
 	void *arg;
 	/* What was in a directory that is in A alone is not looked at. */
 	bool whole_directories;
+	/* A directory that is in both comes before what differs in it, with WHAT 0
+	   if it is the same. */
+	bool parents;
+	/* What is no difference by itself, but of files with several names. */
+	unsigned int minor;
 };
 
 /*
