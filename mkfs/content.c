@@ -106,7 +106,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 		return ret;
 	if (is_archive(l->source)) {
 		ret = tarsource_run(cx, l->source, c->walk.rules,
-				    l->populate);
+				    c->base ? below : NULL, l->populate);
 	} else if (l->source) {
 		ret = walk_run(cx, l->source, &c->walk, l->populate,
 			       &c->notes);

@@ -256,7 +256,8 @@ static int export_to(struct export *e, const char *target, char *path,
 	int ret;
 
 	ret = tar_stream_is_meant(target)
-		      ? export_tar_open(&e->sink, cx, target, &how)
+		      ? export_tar_open(&e->sink, cx, target, &how,
+					e->comment[0] ? e->comment : NULL)
 		      : export_dir_open(&e->sink, cx, target);
 	if (ret)
 		return ret;
@@ -327,6 +328,8 @@ static int export_run(struct tool *tool, const void *options)
 	if (!ret && o->since) {
 		e->base = &base;
 		ret = image_root(&base, &tool->cx, im.vol, o->since);
+		if (!ret)
+			ret = export_since_mark(e);
 	}
 	if (!ret)
 		ret = export_to(e, tool->argv[1],

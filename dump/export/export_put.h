@@ -16,11 +16,13 @@
 #include "vol/root.h"
 #include "vol/symlink.h"
 #include "vol/tree.h"
+#include "vol/treedigest.h"
 
 struct export {
 	struct tool *tool;
 	struct root *root;
 	struct root *base; /* only what differs from it is exported; or NULL */
+	char comment[sizeof(TREEDIGEST_KEY) + TREEDIGEST_TEXT]; /* its digest */
 	struct export_sink *sink;
 	struct tree *tree;
 	/* Offset in PATHS, plus 1, of files with several names, by generation

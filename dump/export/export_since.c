@@ -15,6 +15,7 @@
 #include "dump/export/export_since.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -151,6 +152,23 @@ static int since_find_kept(struct since *s)
 	}
 	tree_close(tree);
 	return ret;
+}
+
+int export_since_mark(struct export *e)
+{
+	struct tool *tool = e->tool;
+	char text[TREEDIGEST_TEXT];
+	int ret = treedigest_run(&tool->cx, e->base, text);
+
+	e->comment[0] = '\0';
+	if (!ret)
+		snprintf(e->comment, sizeof(e->comment), TREEDIGEST_KEY "%s",
+			 text);
+	if (!ret || image_is_fatal(ret))
+		return ret;
+	image_checkpoint_failed(tool, e->base->cno, ret);
+	e->broken++;
+	return 0;
 }
 
 int export_since(struct export *e)

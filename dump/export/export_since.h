@@ -5,6 +5,9 @@
 
 #include "dump/export/export_put.h"
 
+/* Sets e->comment; leaves it empty, and reports it, if files of e->base are damaged. */
+int export_since_mark(struct export *e);
+
 /* Exports what differs between e->base and e->root.  -ENOMEM, -EINTR. */
 int export_since(struct export *e);
 

@@ -101,8 +101,13 @@ static inline void export_sink_count(struct export_sink *sink, uint64_t len)
 int export_dir_open(struct export_sink **sink, struct context *cx,
 		    const char *path);
 
-/* A sink that writes a tar stream; arguments as tar_stream_open(). */
+/*
+ * A sink that writes a tar stream; arguments as tar_stream_open().  The first member
+ * gets the record COMMENT (borrowed), unless it is NULL: unlike a record of the whole
+ * stream, it is ignored by all that unpack layers.
+ */
 int export_tar_open(struct export_sink **sink, struct context *cx,
-		    const char *path, const struct output_how *how);
+		    const char *path, const struct output_how *how,
+		    const char *comment);
 
 #endif

@@ -61,6 +61,7 @@ struct export_tar {
 	struct tar_stream *stream;
 	char *records; /* of the extended header */
 	size_t len, room;
+	const char *comment; /* of the first entry; NULL: none, or written */
 };
 
 #define NAME_MAX_USTAR 100u
@@ -199,11 +200,15 @@ static int tar_put_entry(struct export_tar *t, struct context *cx,
 	uint32_t device[2] = {0, 0};
 	char text[40], *to = text;
 	unsigned int i;
-	int err;
+	int err = 0;
 
 	memset(&h, 0, sizeof(h));
 	t->len = 0;
-	if (e->sparse) {
+	if (t->comment)
+		err = add_record(t, cx, "comment", t->comment,
+				 strlen(t->comment));
+	t->comment = NULL;
+	if (!err && e->sparse) {
 		err = add_number(t, cx, "GNU.sparse.major", 1);
 		if (!err)
 			err = add_number(t, cx, "GNU.sparse.minor", 0);
@@ -213,7 +218,7 @@ static int tar_put_entry(struct export_tar *t, struct context *cx,
 		if (!err)
 			err = add_number(t, cx, "GNU.sparse.realsize",
 					 e->real_size);
-	} else {
+	} else if (!err) {
 		err = tar_put_name(t, cx, h.name, "path", e->path, false);
 	}
 	if (!err && e->link)
@@ -472,7 +477,8 @@ static const struct export_ops tar_ops = {
 };
 
 int export_tar_open(struct export_sink **sink, struct context *cx,
-		    const char *path, const struct output_how *how)
+		    const char *path, const struct output_how *how,
+		    const char *comment)
 {
 	struct export_tar *t = calloc(1, sizeof(*t));
 	int err;
@@ -481,6 +487,7 @@ int export_tar_open(struct export_sink **sink, struct context *cx,
 	if (!t)
 		return fail(cx, -ENOMEM, "%s", path);
 	t->sink.ops = &tar_ops;
+	t->comment = comment;
 	err = tar_stream_open(&t->stream, cx, path, how);
 	if (err)
 		tar_close(&t->sink);

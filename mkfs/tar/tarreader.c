@@ -6,7 +6,9 @@
  * the bytes of a name that it cannot convert, with a warning, which is ignored.  Any
  * other warning means that a part of a header was ignored, and is an error.
  *
- * The archive is read sequentially, so it may be a pipe.
+ * The archive is read sequentially, so it may be a pipe.  One reader of libarchive
+ * decompresses it for another, since libarchive does not return comments: the first
+ * bytes are searched for one.
  */
 #include "mkfs/tar/tarreader.h"
 
@@ -21,18 +23,27 @@
 #include "arc/libarchive.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "vol/treedigest.h"
 
 #define REQUEST (256u << 10)
 #define NAME_SHOWN 256
+#define TAR_BLOCK 512u
+#define SIZE_AT 124		/* of a header: 12 bytes, octal */
+#define TYPE_AT 156
 
 struct tarreader {
 	struct libarchive la;
+	struct archive *stream;		/* decompresses */
 	struct archive *archive;
 	const char *path;
 	struct context *cx;	/* of the call that reads */
 	int fd;
 	uint32_t block_size;
 	uint8_t *buf;		/* REQUEST bytes of the file */
+	uint8_t *plain;		/* and of the archive */
+	size_t first;		/* bytes in `plain` that were not passed on */
+	bool empty;		/* there are none at all */
+	char since[TREEDIGEST_TEXT];
 	const char *member;	/* path of the current one, or NULL */
 	struct newfile_run *runs;
 	size_t room;
@@ -58,10 +69,11 @@ int tarreader_fail(const struct tarreader *r, struct context *cx, int err,
 }
 
 /* A failure with an error number of the system keeps that number. */
-static int tarreader_failed(struct tarreader *r, struct context *cx)
+static int stream_failed(struct tarreader *r, struct context *cx,
+			 struct archive *a)
 {
-	const char *text = r->la.archive_error_string(r->archive);
-	int error = r->la.archive_errno(r->archive), ret;
+	const char *text = r->la.archive_error_string(a);
+	int error = r->la.archive_errno(a), ret;
 	bool said = text && strstr(text, strerror(error));
 
 	if (error != EINTR && error != EIO && error != ENOMEM)
@@ -70,6 +82,11 @@ static int tarreader_failed(struct tarreader *r, struct context *cx)
 	/* The reason is in the text; it is not appended. */
 	cx->said = said ? ret : 0;
 	return ret;
+}
+
+static int tarreader_failed(struct tarreader *r, struct context *cx)
+{
+	return stream_failed(r, cx, r->archive);
 }
 
 static la_ssize_t tarreader_read_file(struct archive *a, void *arg, const void **bufp)
@@ -90,13 +107,60 @@ static la_ssize_t tarreader_read_file(struct archive *a, void *arg, const void *
 	return n;
 }
 
+/* Decompresses up to LEN bytes; a failure becomes that of ARCHIVE. */
+static la_ssize_t read_plain(struct tarreader *r, struct archive *archive,
+			     size_t len)
+{
+	const struct libarchive *la = &r->la;
+	la_ssize_t n = r->empty ? 0 : la->archive_read_data(r->stream, r->plain,
+							    len);
+	const char *text = la->archive_error_string(r->stream);
+
+	if (n < 0)
+		la->archive_set_error(archive, la->archive_errno(r->stream),
+				      "%s", text ? text : "cannot be read");
+	return n;
+}
+
+static la_ssize_t pass_on(struct archive *a, void *arg, const void **bufp)
+{
+	struct tarreader *r = arg;
+	la_ssize_t n = (la_ssize_t)r->first;
+
+	*bufp = r->plain;
+	r->first = 0;
+	return n ? n : read_plain(r, a, REQUEST);
+}
+
+/* Finds the digest in the comment of the first member, whose first record it is. */
+static int find_since(struct tarreader *r, struct context *cx)
+{
+	static const char key[] = " comment=" TREEDIGEST_KEY;
+	const char *records = (const char *)r->plain + TAR_BLOCK;
+	la_ssize_t n = read_plain(r, r->archive, 2 * TAR_BLOCK);
+	size_t digits;
+
+	if (n < 0)
+		return tarreader_failed(r, cx);
+	r->first = (size_t)n;
+	if (n < (la_ssize_t)(2 * TAR_BLOCK) || r->plain[TYPE_AT] != 'x')
+		return 0;
+	digits = strspn(records, "0123456789");
+	records += digits;
+	if (digits < 4 && !memcmp(records, key, sizeof(key) - 1))
+		memcpy(r->since, records + sizeof(key) - 1,
+		       sizeof(r->since) - 1);
+	return 0;
+}
+
 int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 		   uint32_t block_size)
 {
 	struct tarreader *r = calloc(1, sizeof(*r));
 	const struct libarchive *la;
+	struct archive_entry *unused;
 	struct archive *a;
-	int ret;
+	int ret, found = ARCHIVE_OK;
 
 	if (!r)
 		return fail(cx, -ENOMEM, "%s", path);
@@ -114,8 +178,10 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 		goto out;
 	la = &r->la;
 	r->buf = malloc(REQUEST);
-	r->archive = a = la->archive_read_new();
-	if (!r->buf || !a) {
+	r->plain = malloc(REQUEST);
+	r->stream = a = la->archive_read_new();
+	r->archive = la->archive_read_new();
+	if (!r->buf || !r->plain || !a || !r->archive) {
 		ret = fail(cx, -ENOMEM, "%s", r->path);
 		goto out;
 	}
@@ -128,9 +194,18 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 	    la->archive_read_support_filter_lzma(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_xz(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
-	    la->archive_read_support_format_tar(a) != ARCHIVE_OK ||
-	    la->archive_read_open(a, r, NULL, tarreader_read_file, NULL) != ARCHIVE_OK)
-		ret = tarreader_failed(r, cx);
+	    la->archive_read_support_format_raw(a) != ARCHIVE_OK ||
+	    la->archive_read_support_format_empty(a) != ARCHIVE_OK ||
+	    la->archive_read_open(a, r, NULL, tarreader_read_file, NULL) != ARCHIVE_OK ||
+	    (found = la->archive_read_next_header(a, &unused)) < ARCHIVE_WARN)
+		ret = stream_failed(r, cx, a);
+	r->empty = found == ARCHIVE_EOF;
+	if (!ret)
+		ret = find_since(r, cx);
+	if (!ret &&
+	    (la->archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
+	     la->archive_read_open(r->archive, r, NULL, pass_on, NULL) != ARCHIVE_OK))
+		ret = stream_failed(r, cx, r->archive);
 out:
 	if (ret)
 		tarreader_close(r);
@@ -139,17 +214,25 @@ out:
 	return ret;
 }
 
+const char *tarreader_since(const struct tarreader *r)
+{
+	return r->since[0] ? r->since : NULL;
+}
+
 void tarreader_close(struct tarreader *r)
 {
 	if (!r)
 		return;
 	if (r->archive)
 		r->la.archive_read_free(r->archive);
+	if (r->stream)
+		r->la.archive_read_free(r->stream);
 	libarchive_close(&r->la);
 	if (r->fd > STDIN_FILENO)
 		close(r->fd);
 	free(r->runs);
 	free(r->buf);
+	free(r->plain);
 	free(r);
 }
 
@@ -158,7 +241,7 @@ void tarreader_drain(struct tarreader *r, struct context *cx)
 	const void *buf;
 
 	r->cx = cx;
-	while (r->fd == STDIN_FILENO && tarreader_read_file(r->archive, r, &buf) > 0)
+	while (r->fd == STDIN_FILENO && tarreader_read_file(r->stream, r, &buf) > 0)
 		;
 }
 
@@ -226,9 +309,6 @@ static int tarreader_list_runs(struct tarreader *r, struct context *cx,
  * For such a time the records are read again; see pax(1), "ustar Interchange Format" and
  * "pax Extended Header".
  */
-#define TAR_BLOCK 512u
-#define SIZE_AT 124		/* 12 bytes, octal */
-#define TYPE_AT 156
 #define RECORDS_MAX 16384u	/* longer records are ignored */
 #define HEADERS_MAX 8		/* before that of the file */
 
@@ -316,7 +396,7 @@ static const char *take_header(const struct tarreader *r,
 	to->mtime_nsec = (uint32_t)la->archive_entry_mtime_nsec(e);
 	negative = to->mtime_nsec && to->mtime < 0;
 	if (to->mtime_nsec && !to->mtime && r->fd != STDIN_FILENO &&
-	    la->archive_filter_code(r->archive, 0) == ARCHIVE_FILTER_NONE)
+	    la->archive_filter_code(r->stream, 0) == ARCHIVE_FILTER_NONE)
 		negative = is_time_negative(
 			r->fd, (uint64_t)
 			la->archive_read_header_position(r->archive));

@@ -35,6 +35,12 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 void tarreader_close(struct tarreader *r);	/* NULL is accepted */
 
 /*
+ * The digest (vol/treedigest.h) of the state that the archive is what differs from, or
+ * NULL if it does not say one.
+ */
+const char *tarreader_since(const struct tarreader *r);
+
+/*
  * Reads the next member: 1, 0 after the last one, or a failure that names the archive
  * and the member.  Unread data of the previous member is skipped.
  */

@@ -19,6 +19,8 @@
 #include "mkfs/tar/nametree.h"
 #include "mkfs/tar/tarpayload.h"
 #include "mkfs/tar/tarreader.h"
+#include "vol/root.h"
+#include "vol/treedigest.h"
 
 #ifdef HAVE_LIBARCHIVE
 
@@ -446,14 +448,38 @@ static int end_directories(struct tarlayer *l, struct context *cx)
 	return ret;
 }
 
+/* Fails if the archive names another state than BASE has. */
+static int check_base(const struct tarreader *r, struct context *cx,
+		      struct volume *base)
+{
+	const char *since = tarreader_since(r);
+	char here[TREEDIGEST_TEXT], text[160];
+	struct root root;
+	int ret;
+
+	if (!base || !since)
+		return 0;
+	ret = root_open(&root, cx, base, 0);
+	if (!ret)
+		ret = treedigest_run(cx, &root, here);
+	if (ret || !strcmp(here, since))
+		return ret;
+	snprintf(text, sizeof(text), "is what differs from a state that the "
+		 "volume is not in (%s, here %s); it is unchanged", since, here);
+	return tarreader_fail(r, cx, -EINVAL, text);
+}
+
 int tarsource_run(struct context *cx, const char *path,
-		  const struct entry_rules *rules, struct populate *p)
+		  const struct entry_rules *rules, struct volume *base,
+		  struct populate *p)
 {
 	const struct populate_needs *needs = populate_needs(p);
 	struct tarlayer l = { .rules = rules, .p = p, .needs = needs };
 	struct tarmember m;
 	int ret = tarreader_open(&l.r, cx, path, needs->block_size), found = 1;
 
+	if (!ret)
+		ret = check_base(l.r, cx, base);
 	if (!ret)
 		ret = nametree_init(&l.names, cx);
 	l.path = (struct layerpath){ .names = &l.names, .p = p, .r = l.r };
@@ -496,8 +522,10 @@ int tarsource_run(struct context *cx, const char *path,
 #else
 
 int tarsource_run(struct context *cx, const char *path,
-		  const struct entry_rules *rules, struct populate *p)
+		  const struct entry_rules *rules, struct volume *base,
+		  struct populate *p)
 {
+	(void)base;
 	(void)rules;
 	(void)p;
 	return fail_said(cx, -EOPNOTSUPP,

@@ -8,9 +8,12 @@
 /*
  * Adds all members of the archive PATH ("-": standard input) to P, in the order of the
  * archive, reading it once.  -EOPNOTSUPP without libarchive, in the build or on the
- * machine; -EINVAL if PATH is not an archive or is damaged.
+ * machine; -EINVAL if PATH is not an archive or is damaged, or, before anything is
+ * added, if it is what differs from another state than the latest one of BASE (NULL:
+ * no matter).
  */
 int tarsource_run(struct context *cx, const char *path,
-		  const struct entry_rules *rules, struct populate *p);
+		  const struct entry_rules *rules, struct volume *base,
+		  struct populate *p);
 
 #endif

@@ -208,3 +208,96 @@ by_others() {
 	[ "$(tar tf layer.tar | tr '\n' ' ')" = "d d/changed " ]
 	dump.nilfs2 diff image 1 2 | grep '/f/same (.*inode'
 }
+
+# unchanged STATUS-TEXT ARGUMENT...: mkfs.nilfs2 --add refuses, and nothing is written.
+unchanged() {
+	local text=$1 before
+
+	before=$(cksum <other.img)
+	run -1 mkfs.nilfs2 --add --oci "${@:2}" other.img
+	echo "$output"
+	[[ $output == *"$text"* ]]
+	[ "$(cksum <other.img)" = "$before" ]
+}
+
+# digest FILE.tar: what the archive says that it is for.
+digest() {
+	strings -n 20 "$1" | sed -n '1s/.* comment=NILFS2.since=\([0-9a-f]\{32\}\)$/\1/p'
+}
+
+@test "a volume in another state is refused, whatever differs but content" {
+	local edit seed=0
+
+	mkdir -p one/d two
+	seq 100 >one/file
+	ln one/file one/d/name
+	ln -s file one/link
+	mkfifo one/fifo
+	echo 2 >two/file
+	find one -exec touch -h -d @1500000000 {} +
+	mkfs.nilfs2 -q -B 16 --size 8M -d one image
+	mkfs.nilfs2 -q --add -d two image
+	dump.nilfs2 export -q --since 1 -c 2 image layer.tar
+	dump.nilfs2 export -q --since 1 -c 2 image layer.tar.xz
+	[ "$(digest layer.tar | wc -c)" -eq 33 ]
+	refusal='differs from a state that the volume is not in'
+	while read -r edit; do
+		rm -rf odd other.img
+		cp -a one odd
+		(cd odd && eval "$edit" &&
+			case $edit in touch*) ;; *) touch -hd @1500000000 . ./* ;; esac)
+		mkfs.nilfs2 -q -B 16 --size 8M -d odd other.img
+		unchanged "$refusal" -d layer.tar
+		unchanged "$refusal" -d layer.tar.xz -n
+		unchanged "$refusal" -d - <layer.tar
+	done <<-'EOF'
+		mv fifo pipe
+		rm link
+		touch more
+		chmod 600 file
+		echo 1 >>file
+		touch -d @1500000001 file
+		touch -d @1500000000.000000001 d
+		rm fifo && mkdir fifo
+		rm d/name && cp -a file d/name
+		mv d/name name
+		rm fifo && mknod fifo c 1 3
+	EOF
+	# The state itself, from an archive, or with other inode numbers.
+	for source in one one.tar; do
+		dump.nilfs2 export -q -c 1 image one.tar --force
+		rm -f other.img
+		mkfs.nilfs2 -q -B 64 -b 1K --size 8M -d $source other.img
+		mkfs.nilfs2 -q --add --oci -d layer.tar.xz other.img
+		diff <(listed image 2) <(listed other.img)
+		# Once only.
+		unchanged "$refusal" -d layer.tar
+	done
+	# Without the comment it is any layer.
+	mkdir plain
+	tar -xf layer.tar -C plain
+	tar -C plain -cf plain.tar .
+	mkfs.nilfs2 -q --add --oci -d plain.tar other.img
+	# A new volume is of any state.
+	mkfs.nilfs2 -q -B 16 --size 8M --oci -d layer.tar new.img
+	[ "$(dump.nilfs2 cat new.img /file)" = 2 ]
+}
+
+@test "the digest is the same for the same files, and says nothing of damage" {
+	mkdir one
+	seq 100 >one/file
+	mkfs.nilfs2 -q -B 16 --size 8M -d one image
+	mkfs.nilfs2 -q --add -d one image
+	seq 200 >one/file
+	mkfs.nilfs2 -q --add -d one image
+	for since in 1 2; do
+		dump.nilfs2 export -q --since $since -c 3 image $since.tar
+	done
+	[ "$(digest 1.tar)" = "$(digest 2.tar)" ]
+	[ -n "$(digest 1.tar)" ]
+	dump.nilfs2 set -q --expert --fix-checksums image inode:/file i_links_count=0 \
+		>said
+	run -1 dump.nilfs2 export --since 3 -c 2 image damaged.tar
+	[[ $output == *'checkpoint 3'* ]]
+	[ -z "$(digest damaged.tar)" ]
+}

@@ -261,3 +261,12 @@ fails() {
 	run -1 mkfs -B 64 -d self.tar image
 	[[ $output == *"hard link to a file that did not precede it"* ]]
 }
+
+@test "nothing at all is no archive" {
+	: >empty.tar
+	gzip -c empty.tar >empty.tar.gz
+	for source in empty.tar empty.tar.gz; do
+		refused 1 'Unrecognized archive format' -B 16 --size 4M \
+			-d $source image
+	done
+}

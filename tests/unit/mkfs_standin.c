@@ -260,7 +260,7 @@ int standin_read_tar(struct populate *p, struct context *cx, const char *path,
 	standin_forget(p);
 	fail_clear(cx);
 	p->order = order;
-	ret = tarsource_run(cx, path, rules, p);
+	ret = tarsource_run(cx, path, rules, NULL, p);
 	fill_rest(p);
 	return ret;
 }
