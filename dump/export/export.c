@@ -28,6 +28,8 @@
 #include "dump/history/filter.h"
 #include "dump/history/logged.h"
 #include "dump/history/lost.h"
+#include "out/table.h"
+#include "vol/cptable.h"
 #include "vol/volume.h"
 
 struct export_options {
@@ -35,6 +37,7 @@ struct export_options {
 	uint64_t since;
 	bool recover;
 	bool deleted, inodes;
+	bool each;
 	bool force;
 };
 
@@ -47,6 +50,9 @@ static const struct cli_option export_rows[] = {
 	  "only what differs from checkpoint CNO, as a container layer",
 	  OPTION_CALL, offsetof(struct export_options, since), 1, 0,
 	  NULL, moment_parse },
+	{ 0, "each-snapshot", NULL,
+	  "each snapshot as a layer over the one before it, to files in DIR",
+	  OPTION_FLAG, offsetof(struct export_options, each) },
 	{ 0, "deleted", NULL, "files that were deleted, as find --deleted",
 	  OPTION_FLAG, offsetof(struct export_options, deleted), 1 },
 	{ 0, "inodes", NULL, "all inodes of a damaged checkpoint, named or not",
@@ -284,8 +290,89 @@ static int export_to(struct export *e, const char *target, char *path,
 	progress_end(&tool->progress);
 	if (!ret)
 		ret = report_losses(e);
+	e->tally = e->sink->tally;
 	e->sink->ops->close(e->sink);
 	return ret;
+}
+
+enum { FILE_NAME, SINCE, CNO, CREATED, FILES, BYTES, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[FILE_NAME] = { "file", "FILE", VALUE_STRING, 24 },
+	[SINCE] = { "since", "SINCE", VALUE_U64, 8 },
+	[CNO] = { "checkpoint", "CNO", VALUE_U64, 8 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 25 },
+	[FILES] = { "files", "FILES", VALUE_U64, 9 },
+	[BYTES] = { "bytes", "CONTENT", VALUE_SIZE, 10 },
+};
+
+/* Exports e->root as layer N of DIR, and puts its row on TABLE. */
+static int export_layer(struct export *e, const char *dir, unsigned int n,
+			const struct export_options *o, struct table *table)
+{
+	struct tool *tool = e->tool;
+	int ret = e->base ? export_since_mark(e) : 0;
+	char *path;
+
+	pairtable_fini(&e->links);
+	e->paths_used = 0;
+	if (ret)
+		return ret;
+	if (asprintf(&path, "%s/%04u-%llu.tar", dir, n,
+		     (unsigned long long)e->root->cno) < 0)
+		return fail(&tool->cx, -ENOMEM, "%s", dir);
+	ret = export_to(e, path, NULL, o);
+	if (ret >= 0 && !(tool->quiet && report_is_text(&tool->report)))
+		table_row(table, (struct value[]){
+			[FILE_NAME] = value_string(path),
+			[SINCE] = e->base ? value_u64(e->base->cno)
+					  : value_absent(),
+			[CNO] = value_u64(e->root->cno),
+			[CREATED] = value_u64(le64_get(e->root->cp.cp_create)),
+			[FILES] = value_u64(e->tally.files),
+			[BYTES] = value_u64(e->tally.bytes),
+		});
+	free(path);
+	return ret;
+}
+
+/*
+ * Exports the snapshots after e->base, up to e->root: the first one as what differs
+ * from e->base, or whole if there is none.
+ */
+static int export_each(struct export *e, const char *dir,
+		       const struct export_options *o)
+{
+	struct tool *tool = e->tool;
+	struct context *cx = &tool->cx;
+	struct volume *vol = e->root->vol;
+	uint64_t *cnos, last = e->root->cno;
+	struct table table = { 0 };
+	struct root roots[2];
+	size_t count, i;
+	unsigned int n = 0;
+	int status = 0, ret = cptable_list(vol, cx, true, &cnos, &count);
+
+	if (!ret && mkdir(dir, 0777) && errno != EEXIST)
+		ret = fail(cx, -errno, "%s", dir);
+	if (!ret && !(tool->quiet && report_is_text(&tool->report)))
+		table_begin(&table, &tool->report, "layers", columns, COLUMNS);
+	for (i = 0; i < count && ret >= 0 && cnos[i] <= last; i++) {
+		if (e->base && cnos[i] <= e->base->cno)
+			continue;
+		e->root = &roots[n++ % 2];
+		ret = root_open(e->root, cx, vol, cnos[i]);
+		if (!ret)
+			ret = export_layer(e, dir, n, o, &table);
+		e->base = e->root;
+		status |= ret > 0;
+	}
+	if (ret >= 0 && !n)
+		ret = fail(cx, -ENOENT, "--each-snapshot: no snapshot there");
+	if (table.report)
+		table_end(&table);
+	free(cnos);
+	return ret < 0 ? ret : status;
 }
 
 static int export_run(struct tool *tool, const void *options)
@@ -299,9 +386,14 @@ static int export_run(struct tool *tool, const void *options)
 
 	if (o->since && tool->argc > 2)
 		ret = tool_usage(tool, "--since: not with a path");
-	else if (o->since && !tar_stream_is_meant(tool->argv[1]))
+	else if (o->each && (tool->argc > 2 || o->deleted || o->inodes ||
+			     o->recover))
+		ret = tool_usage(tool, "--each-snapshot: only with -c and --since");
+	else if (o->each && tar_stream_is_meant(tool->argv[1]))
+		ret = tool_usage(tool, "--each-snapshot: needs a directory");
+	else if (o->since && !o->each && !tar_stream_is_meant(tool->argv[1]))
 		ret = tool_usage(tool, "--since: needs a tar stream");
-	else if (o->force && !tar_stream_is_meant(tool->argv[1]))
+	else if (o->force && !o->each && !tar_stream_is_meant(tool->argv[1]))
 		ret = tool_usage(tool, "--force: replaces no directory");
 	else if (o->deleted && (o->checkpoint || o->recover))
 		ret = tool_usage(tool, "--deleted: not with a checkpoint");
@@ -329,9 +421,11 @@ static int export_run(struct tool *tool, const void *options)
 		e->base = &base;
 		ret = image_root(&base, &tool->cx, im.vol, o->since);
 		if (!ret)
-			ret = export_since_mark(e);
+			ret = o->each ? 0 : export_since_mark(e);
 	}
-	if (!ret)
+	if (!ret && o->each)
+		ret = export_each(e, tool->argv[1], o);
+	else if (!ret)
 		ret = export_to(e, tool->argv[1],
 				tool->argc > 2 ? tool->argv[2] : NULL, o);
 	if (!ret && broken)
@@ -359,7 +453,8 @@ const struct cli_command export_command = {
 		"a layer of a\ncontainer image; with --deleted deleted files, "
 		"PATH being a pattern as of find;\nthe older ones at one path "
 		"are numbered.  With --inodes what is left of a\ndamaged "
-		"checkpoint, as find --inodes lists it.",
+		"checkpoint, as find --inodes lists it.  With --each-snapshot a "
+		"layer for\neach snapshot, DIR/0001-CNO.tar and so on.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

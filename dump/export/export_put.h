@@ -24,6 +24,7 @@ struct export {
 	struct root *base; /* only what differs from it is exported; or NULL */
 	char comment[sizeof(TREEDIGEST_KEY) + TREEDIGEST_TEXT]; /* its digest */
 	struct export_sink *sink;
+	struct export_tally tally; /* of the last sink */
 	struct tree *tree;
 	/* Offset in PATHS, plus 1, of files with several names, by generation
 	   and number. */

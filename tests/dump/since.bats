@@ -209,6 +209,44 @@ by_others() {
 	dump.nilfs2 diff image 1 2 | grep '/f/same (.*inode'
 }
 
+@test "an opaque directory, and sockets, which tar has not" {
+	mkdir -p one/d/sub one/e two/d two/e
+	seq 10 | tee one/d/file one/d/sub/file >one/e/turns
+	echo 2 >one/e/gone
+	touch two/d/.wh..wh..opq
+	echo new >two/d/new
+	tar -C two -cf two.tar .
+	mkfs.nilfs2 -q -B 16 --size 8M -d one image
+	mkfs.nilfs2 -q --add --oci -d two.tar image
+	start image 1 other.img
+	travel image 1 2 other.img
+	[ "$(dump.nilfs2 ls other.img /d)" = new ]
+	travel image 2 1 other.img
+	# A socket takes the place of a file, one goes, one stays.
+	mkdir three
+	cp -a one/. three
+	rm three/e/turns
+	perl -MSocket -e 'for (@ARGV) {
+		socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die $!;
+		bind($s, pack_sockaddr_un($_)) or die $!; }' \
+		three/e/turns three/e/goes three/stays
+	rm -f image
+	mkfs.nilfs2 -q -B 16 --size 8M -d one -d three image
+	rm three/e/goes
+	echo 3 >three/e/more
+	mkfs.nilfs2 -q --add -d three image
+	start image 1 other.img
+	run -1 dump.nilfs2 export --since 1 -c 2 image layer.tar
+	[[ $output == *'sockets left out'* ]]
+	mkfs.nilfs2 -q --add --oci -d layer.tar other.img
+	diff <(listed image 2 || :) <(listed other.img)
+	[ "$(dump.nilfs2 ls other.img /e)" = gone ]
+	# The digest has no sockets either.
+	run dump.nilfs2 export --force --since 2 -c 3 image layer.tar
+	mkfs.nilfs2 -q --add --oci -d layer.tar other.img
+	diff <(listed image 3 || :) <(listed other.img)
+}
+
 # unchanged STATUS-TEXT ARGUMENT...: mkfs.nilfs2 --add refuses, and nothing is written.
 unchanged() {
 	local text=$1 before
@@ -300,4 +338,52 @@ digest() {
 	run -1 dump.nilfs2 export --since 3 -c 2 image damaged.tar
 	[[ $output == *'checkpoint 3'* ]]
 	[ -z "$(digest damaged.tar)" ]
+}
+
+@test "each snapshot is a layer, from the first or since a checkpoint" {
+	local names
+
+	need_corpus
+	cp --sparse=always "$corpus/snapshots/image" image
+	mapfile -t cnos < <(numbers -s image)
+	n=${#cnos[@]}
+	[ "$n" -ge 3 ]
+	dump.nilfs2 export --json --each-snapshot image layers >said
+	names=(layers/*)
+	[ "${#names[@]}" -eq "$n" ]
+	[ "${names[0]}" = "layers/0001-${cnos[0]}.tar" ]
+	[ "$(gojq -r '.layers[].file' said)" = "$(printf '%s\n' "${names[@]}")" ]
+	[ "$(gojq -c '[.layers[] | .since]' said)" = \
+		"$(printf '%s\n' null "${cnos[@]:0:n-1}" | gojq -sc .)" ]
+	[ "$(gojq -c '[.layers[] | .created]' said)" = \
+		"$(dump.nilfs2 checkpoints -s --json image |
+			gojq -c '[.checkpoints[].created]')" ]
+	# All of them make a volume with the same snapshots.
+	mkfs.nilfs2 -q --oci --snapshot -B 16 --size 24M "${names[@]/#/-d}" new.img
+	for ((i = 0; i < n; i++)); do
+		diff <(listed image "${cnos[i]}") <(listed new.img $((i + 1)))
+	done
+	# The later ones, to one that has the first.
+	run -1 dump.nilfs2 export --each-snapshot image layers
+	[[ $output == *"${names[0]}"* ]]
+	dump.nilfs2 export -q --force --each-snapshot image layers >said
+	[ ! -s said ]
+	dump.nilfs2 export --each-snapshot --since "${cnos[0]}" -c "${cnos[2]}" \
+		image later >said
+	[ "$(ls later)" = "0001-${cnos[1]}.tar
+0002-${cnos[2]}.tar" ]
+	grep -q "later/0002-${cnos[2]}.tar  *${cnos[1]}  *${cnos[2]}  *20" said
+	start image "${cnos[0]}" other.img
+	# In the wrong order, and with a gap.
+	unchanged 'state that the volume is not in' \
+		-d later/0002-"${cnos[2]}".tar -d later/0001-"${cnos[1]}".tar
+	mkfs.nilfs2 -q --add --oci --snapshot -d later/0001-"${cnos[1]}".tar \
+		-d later/0002-"${cnos[2]}".tar other.img
+	diff <(listed image "${cnos[1]}") <(listed other.img 2)
+	diff <(listed image "${cnos[2]}") <(listed other.img)
+	run -2 dump.nilfs2 export --each-snapshot image layers.tar
+	[[ $output == *"needs a directory"* ]]
+	run -2 dump.nilfs2 export --each-snapshot image dir /path
+	run -1 dump.nilfs2 export --each-snapshot --since "${cnos[n-1]}" image none
+	[[ $output == *"no snapshot there"* ]]
 }

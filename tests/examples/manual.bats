@@ -114,6 +114,7 @@ prologue='
 			printf "0x0 + 1\n0x0 %d +\n" "$(stat -c %s "$2")" >"$4"
 		fi
 	}
+	umoci() { ! type -P umoci >/dev/null || command umoci "$@" >/dev/null; }
 	can_mount() {
 		[ -w /dev/fuse ] && type -P fusermount3 >/dev/null &&
 			grep -q "^#define HAVE_LIBFUSE 1" "$NILFS2_BUILD/config.h"

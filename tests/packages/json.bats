@@ -81,6 +81,7 @@ repairs() {
 	ask dump.nilfs2 image bad meta
 	ask dump.nilfs2 set --expert bad segment:7 su_flags=error
 	ask dump.nilfs2 info /dev/null
+	ask dump.nilfs2 export --each-snapshot "$corpus/snapshots/image" layers
 }
 
 jobs_of_gc() {
