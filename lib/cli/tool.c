@@ -144,19 +144,37 @@ static volatile sig_atomic_t interrupted;
 
 static void raise_flag(int signal)
 {
-	(void)signal;
-	__atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&interrupted, signal, __ATOMIC_RELAXED);
+}
+
+/*
+ * The first signal that stops a tool raises the flag, the second one ends the process.
+ * SIGPIPE is not reset, since the buffer is flushed once more.
+ */
+void tool_continue(const struct tool *tool, const struct tool_shell *shell)
+{
+	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = raise_flag };
+	size_t i;
+
+	__atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
+	sigemptyset(&action.sa_mask);
+	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
+		action.sa_flags = shell && shell->terminal &&
+				  stops[i] == SIGINT ? 0 : (int)SA_RESETHAND;
+		sigaction(stops[i], &action, NULL);
+	}
+	action.sa_flags = 0;
+	if (!tool->cli->only_reads)
+		action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
 }
 
 static int start_tool(struct tool *tool)
 {
-	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = raise_flag,
-				    .sa_flags = (int)SA_RESETHAND };
 	const char *dir = getenv("TMPDIR");
 	struct context *cx = &tool->cx;
 	cpu_set_t set;
-	size_t i;
 	long n;
 	int fd;
 
@@ -180,17 +198,7 @@ static int start_tool(struct tool *tool)
 		cx->threads = (unsigned int)n;
 	/* /tmp is often in memory. */
 	cx->scratch_dir = dir && *dir ? dir : "/var/tmp";
-	/*
-	 * The first of these signals raises the flag, the second one ends the process.
-	 * SIGPIPE is not reset, since the buffer is flushed once more.
-	 */
-	sigemptyset(&action.sa_mask);
-	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
-		sigaction(stops[i], &action, NULL);
-	action.sa_flags = 0;
-	if (!tool->cli->only_reads)
-		action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
+	tool_continue(tool, NULL);
 	/* A write beyond the file size limit fails with -EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	cx->cancel = &interrupted;
@@ -281,8 +289,14 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 		return fail(&tool->cx, -ENOMEM, "options");
 	if (command->defaults)
 		memcpy(options, command->defaults, command->options_size);
+	if (tool->shell)
+		tool->shell->preset(tool->shell, command, options);
 	result = parse(tool, command, options, argc, argv);
 	if (result || print_help(tool, command))
+		goto out;
+	if (tool->shell)
+		result = tool->shell->arrange(tool, command);
+	if (result)
 		goto out;
 	if (tool->argc < command->min_args) {
 		result = tool_usage(tool, "too few arguments: %s expected",
@@ -396,42 +410,71 @@ static int exit_status(const struct tool *tool, int result)
 						     cli->exit_failure;
 }
 
-int tool_main(const struct cli_tool *cli, int argc, char **argv)
+/* Runs the started TOOL unless RESULT is an error, and returns its exit status. */
+static int run_tool(struct tool *tool, int result, int argc, char **argv)
 {
+	const struct cli_tool *cli = tool->cli;
 	const struct cli_command *command = cli->only;
-	struct tool tool = { .cli = cli };
 	char text[MESSAGE_MAX];
 	struct context closing;
-	int result, err;
+	int err;
 
-	result = start_tool(&tool);
 	if (!result && command)
-		result = run_command(&tool, command, argc, argv);
+		result = run_command(tool, command, argc, argv);
 	else if (!result)
-		result = run_named(&tool, argc, argv, &command);
+		result = run_named(tool, argc, argv, &command);
 	/* If the command has begun a document, the failure is a part of it. */
-	if (result < 0 && tool.report.out) {
-		describe_failure(&tool, result, text);
-		report_fail(&tool.report, text, exit_status(&tool, result));
+	if (result < 0 && tool->report.out) {
+		describe_failure(tool, result, text);
+		report_fail(&tool->report, text, exit_status(tool, result));
 	}
 	/*
 	 * The command's failure takes precedence over that of the last write, unless
 	 * the command was cancelled because of the latter.
 	 */
-	context_child(&tool.cx, &closing);
-	err = out_close(tool.out, &closing);
-	if (err == -EPIPE && tool.promised)
+	context_child(&tool->cx, &closing);
+	err = out_close(tool->out, &closing);
+	if (err == -EPIPE && tool->promised)
 		err = 0;
 	if (err && (result >= 0 || (result == -EINTR && err == -EPIPE))) {
-		context_adopt(&tool.cx, &closing);
+		context_adopt(&tool->cx, &closing);
 		result = err;
 	}
 	if (result < 0 && result != -EPIPE) {
-		tool_failed(&tool, NULL, result);
-		if (tool.bad_usage)
-			fprintf(stderr, "Try '%s%s%s --help'.\n", cli->name,
+		tool_failed(tool, NULL, result);
+		if (tool->bad_usage)
+			fprintf(stderr, "Try '%s%s%s%s'.\n",
+				tool->shell ? "help" : cli->name,
 				command && command->name ? " " : "",
-				command && command->name ? command->name : "");
+				command && command->name ? command->name : "",
+				tool->shell ? "" : " --help");
 	}
-	return exit_status(&tool, result);
+	return exit_status(tool, result);
+}
+
+int tool_main(const struct cli_tool *cli, int argc, char **argv)
+{
+	struct tool tool = { .cli = cli };
+
+	return run_tool(&tool, start_tool(&tool), argc, argv);
+}
+
+int tool_line(const struct tool *tool, const struct tool_shell *shell, int argc,
+	      char **argv)
+{
+	struct tool line = {
+		.cli = tool->cli,
+		.quiet = tool->quiet,
+		.verbose = tool->verbose,
+		.shell = shell,
+		.json = tool->json,
+		.json_lines = tool->json_lines,
+		.bytes = tool->bytes,
+		.utc = tool->utc,
+		.progress_fd = UINT32_MAX,
+	};
+
+	context_child(&tool->cx, &line.cx);
+	return run_tool(&line, out_open(&line.cx, STDOUT_FILENO, "standard output",
+					&line.out), argc, argv);
 }

@@ -37,6 +37,7 @@
 #include "out/report.h"
 
 struct tool;
+struct tool_shell;
 
 #define TOOL_ANY_ARGS (-1)
 
@@ -97,6 +98,7 @@ struct tool {
 	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
 	bool promised;		/* tool_promise() */
 	char noted[FAILURE_TEXT_MAX];	/* the last failure that was no reason to end */
+	const struct tool_shell *shell;	/* NULL: not a line of a shell */
 	/* The other members belong to tool_main(). */
 	bool json, json_lines, help, version, list_options, bad_usage;
 	bool bytes;
@@ -110,6 +112,35 @@ struct tool {
  * (context_cancelled()), and any other tool continues.
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
+
+/* What a command that runs others, a shell, adds to each of them. */
+struct tool_shell {
+	/* Changes the defaults in the structure of options. */
+	void (*preset)(const struct tool_shell *shell,
+		       const struct cli_command *command, void *options);
+	/*
+	 * Replaces the words after the options, TOOL->argv and TOOL->argc: 0 or a
+	 * negative errno with the failure text.
+	 */
+	int (*arrange)(struct tool *tool, const struct cli_command *command);
+	void *shared;		/* what the commands share, for them */
+	void *state;		/* of the shell */
+	bool terminal;		/* an interrupt never ends the process */
+};
+
+/*
+ * Runs the command that ARGV names (ARGV[0] is skipped), as tool_main() would, for the
+ * command of TOOL: with the common options of TOOL unless it has its own, and with
+ * output of its own on the same descriptor.  Returns its exit status.
+ */
+int tool_line(const struct tool *tool, const struct tool_shell *shell, int argc,
+	      char **argv);
+
+/*
+ * Continues after a signal, whose number was *TOOL->cx.cancel: that is 0 again, and the
+ * next signal is caught.
+ */
+void tool_continue(const struct tool *tool, const struct tool_shell *shell);
 
 /*
  * From now on a tool that only reads completes its work even if the output is
