@@ -14,7 +14,7 @@ shift 2
 # PACKAGE adds driver and checker to the initramfs if fstab has a root on NILFS2.
 mmdebstrap --quiet --variant=minbase \
 	--include=systemd-sysv,udev,linux-image-amd64,initramfs-tools \
-	--include=kmod,zstd,logsave,libblkid1,libdeflate0,libfuse3-3,libisal2,libzbd2 \
+	--include=kmod,zstd,logsave,libblkid1,libdeflate0,libedit2,libfuse3-3,libisal2,libzbd2 \
 	--essential-hook='echo "/dev/vda / nilfs2 defaults 0 1" >"$1/etc/fstab"' \
 	--customize-hook="upload $package /tmp/nilfs2-progs.deb" \
 	--customize-hook='chroot "$1" dpkg -i /tmp/nilfs2-progs.deb >&2' \

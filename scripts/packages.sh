@@ -5,7 +5,7 @@
 # To build all optional parts in.
 build_packages="gcc make autoconf automake pkg-config
 	libblkid-dev uuid-dev libzbd-dev zlib1g-dev libarchive-dev
-	libdeflate-dev libisal-dev libfuse3-dev"
+	libdeflate-dev libisal-dev libfuse3-dev libedit-dev"
 
 # To run the stock kernel, which fills images and judges them.
 kernel_packages="user-mode-linux nilfs-tools perl kmod procps busybox-static"

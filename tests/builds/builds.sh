@@ -90,7 +90,8 @@ cross()
 target_bare()
 {
 	arguments=(--without-blkid --without-zbd --without-archive
-		--without-deflate --without-isal --without-fuse)
+		--without-deflate --without-isal --without-fuse
+		--without-edit)
 }
 
 target_clang()

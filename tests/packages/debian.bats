@@ -14,7 +14,7 @@ setup_file() {
 		--exclude=./autom4te.cache -c . | tar -C "$at/source" -x
 	make -C "$at/source" distclean >/dev/null 2>&1 || true
 	mmdebstrap --quiet --variant=apt \
-		--include=initramfs-tools,libarchive13,libblkid1,libdeflate0,libfuse3-3,libzbd2,man-db,util-linux \
+		--include=initramfs-tools,libarchive13,libblkid1,libdeflate0,libedit2,libfuse3-3,libzbd2,man-db,util-linux \
 		"$suite" "$at/base" >"$at/mmdebstrap.log" 2>&1
 	cp -r /etc/apt/apt.conf.d "$at/base/etc/apt/"
 	cp /etc/resolv.conf "$at/base/etc/resolv.conf"
