@@ -27,6 +27,7 @@ static const struct cli_command *const commands[] = {
 	&find_command,
 	&history_command,
 	&metaimage_command,
+	&shell_command,
 	&set_command,
 	NULL,
 };

@@ -8,6 +8,8 @@
  * interrupted tool leaves the old state or the new one.  If the request fails, the
  * old bytes are written back.  The meaning of the value is not checked.
  */
+#include "dump/set.h"
+
 #include "cli/moment.h"
 #include "dump/common/commands.h"
 
@@ -15,12 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "dev/devfile.h"
 #include "dev/overlay.h"
 #include "dev/probe.h"
 #include "disk/super.h"
 #include "dump/blocks/logfind.h"
 #include "dump/common/fields.h"
+#include "dump/common/image.h"
 #include "dump/common/seal.h"
 #include "dump/target.h"
 #include "out/table.h"
@@ -241,35 +245,105 @@ out:
 	return err;
 }
 
-static int set_run(struct tool *tool, const void *options)
+/* A range of a device, and its content before a change. */
+struct saved {
+	uint64_t off;
+	size_t len;
+	uint8_t *old;
+};
+
+static int write_back(const struct saved *saved, size_t count, struct dev *dev,
+		      const struct context *cx)
 {
-	const struct set_options *o = options;
-	const char *path = tool->argv[0];
+	struct context own;
+	int err = 0;
+
+	context_child(cx, &own);
+	while (count--)
+		err = dev_write(dev, &own, saved[count].off, saved[count].old,
+				saved[count].len) ? -EIO : err;
+	return dev_flush(dev, &own) ? -EIO : err;
+}
+
+int set_write_all(struct tool *tool, struct dev *overlay)
+{
+	struct dev *dev = overlay->under;
 	struct context *cx = &tool->cx;
-	struct set s = {
-		.tool = tool,
-		.source = { .cx = cx, .cno = o->checkpoint },
-	};
+	uint64_t late[2] = { NILFS_SB_OFFSET_BYTES };
+	struct saved *saved = NULL;
+	size_t cursor = 0, count = 0, room = 0, i, len;
+	uint8_t *old;
+	uint64_t off;
+	int err = 0;
+
+	late[1] = super_offset2(dev->size);
+	while (!err && overlay_next_range(overlay, &cursor, &off, &len)) {
+		err = array_push(cx, &saved, &count, &room,
+				 (struct saved){ off, len, malloc(len) });
+		if (err)
+			break;
+		old = saved[count - 1].old;
+		err = old ? dev_read(dev, cx, off, old, len) :
+			    fail(cx, -ENOMEM, "%zu bytes to be written", len);
+	}
+	if (!err)
+		err = context_cancelled(cx);
+	if (err)
+		goto out;
+	err = overlay_commit_last(overlay, cx, late, 2);
+	if (err && write_back(saved, count, dev, cx))
+		tool_warn(tool, "%s: the old content cannot be written back: "
+			  "some changes may be written", dev->name);
+out:
+	for (i = 0; i < count; i++)
+		free(saved[i].old);
+	free(saved);
+	return err;
+}
+
+int set_open_device(struct dev **devp, struct tool *tool, const char *path)
+{
+	struct context *cx = &tool->cx;
 	struct probe_use use;
 	struct owner owner;
 	int err;
 
-	if (!o->expert)
-		return fail(cx, -EPERM,
-			    "set changes a volume in place and needs --expert");
+	*devp = NULL;
 	/* Even a read-only mount would not see the change. */
 	err = probe_mounted(cx, path, NULL, &use);
 	if (!err && use.kind != PROBE_UNUSED)
 		err = fail(cx, -EBUSY, "%s: in use%s%s", path,
 			   *use.where ? " at " : "", use.where);
 	if (!err)
-		err = devfile_open(&s.dev, cx, path, DEVFILE_WRITE);
-	if (!err)
-		owner_find(&owner, cx, s.dev);
-	if (!err && owner.foreign)
-		err = owner_fail(cx, s.dev, &owner, "");
-	if (!err)
-		owner_guard(s.dev);
+		err = devfile_open(devp, cx, path, DEVFILE_WRITE);
+	if (err)
+		return err;
+	owner_find(&owner, cx, *devp);
+	if (owner.foreign)
+		return owner_fail(cx, *devp, &owner, "");
+	owner_guard(*devp);
+	return 0;
+}
+
+static int set_run(struct tool *tool, const void *options)
+{
+	const struct set_options *o = options;
+	struct context *cx = &tool->cx;
+	struct set s = {
+		.tool = tool,
+		.source = { .cx = cx, .cno = o->checkpoint },
+	};
+	struct dump_image *shared = tool->shell ? tool->shell->shared : NULL;
+	int err = 0;
+
+	if (!o->expert)
+		return fail(cx, -EPERM,
+			    "set changes a volume in place and needs --expert");
+	/* In a shell the changes go to its overlay. */
+	if (shared)
+		s.dev = shared->dev;
+	else
+		err = set_open_device(&s.dev, tool, tool->argv[0]);
 	if (!err)
 		err = overlay_open(&s.overlay, cx, s.dev, false);
 	s.source.dev = s.dev;
@@ -290,7 +364,10 @@ static int set_run(struct tool *tool, const void *options)
 	free(s.bytes);
 	target_source_close(&s.source);
 	dev_close(s.overlay);
-	dev_close(s.dev);
+	if (shared)
+		image_close_volume(shared);
+	else
+		dev_close(s.dev);
 	return err;
 }
 

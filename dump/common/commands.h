@@ -25,5 +25,6 @@ extern const struct cli_command inode_command;
 extern const struct cli_command logs_command;
 extern const struct cli_command metaimage_command;
 extern const struct cli_command set_command;
+extern const struct cli_command shell_command;
 
 #endif

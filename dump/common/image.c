@@ -63,6 +63,25 @@ static int open_mounted(struct dump_image *im, struct tool *tool,
 	return err;
 }
 
+/* Borrows the image of a shell; only a volume with other OPTIONS is opened. */
+static int image_share(struct dump_image *im, struct context *cx,
+		       struct dump_image *shared,
+		       const struct volume_options *options)
+{
+	struct volume **vol = &im->vol;
+	int err = 0;
+
+	*im = *shared;
+	im->shared = shared;
+	im->vol = NULL;
+	if (!options || !options->roll_forward)
+		vol = &shared->vol;
+	if (!*vol)
+		err = volume_open(vol, cx, im->dev, options);
+	im->vol = *vol;
+	return err;
+}
+
 int image_open_damaged(struct dump_image *im, struct tool *tool, const char *path,
 		       const struct volume_options *options)
 {
@@ -71,6 +90,8 @@ int image_open_damaged(struct dump_image *im, struct tool *tool, const char *pat
 	int err;
 
 	*im = (struct dump_image){ .dev = NULL };
+	if (tool->shell)
+		return image_share(im, &tool->cx, tool->shell->shared, options);
 	if (live_is_directory(path)) {
 		err = open_mounted(im, tool, path, &cno);
 		if (err)
@@ -101,7 +122,7 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 {
 	int err = image_open_damaged(im, tool, path, options);
 
-	if (!err && !im->live)
+	if (!err && !im->live && !im->shared)
 		image_warn_older(im->vol, tool, path);
 	return err;
 }
@@ -179,14 +200,23 @@ int image_root(struct root *root, struct context *cx, struct volume *vol,
 	return err;
 }
 
+void image_close_volume(struct dump_image *im)
+{
+	if (!im->shared || im->vol != im->shared->vol)
+		volume_close(im->vol);
+	im->vol = NULL;
+}
+
 void image_close(struct dump_image *im)
 {
-	volume_close(im->vol);
-	if (im->dev != im->file)
-		dev_close(im->dev);
-	dev_close(im->file);
-	cleanerlock_release(im->lock);
-	live_close(im->live);
+	image_close_volume(im);
+	if (!im->shared) {
+		if (im->dev != im->file)
+			dev_close(im->dev);
+		dev_close(im->file);
+		cleanerlock_release(im->lock);
+		live_close(im->live);
+	}
 	*im = (struct dump_image){ .dev = NULL };
 }
 

@@ -24,6 +24,8 @@ struct dump_image {
 	struct dev *dev;
 	struct volume *vol;
 	struct root root;	/* of image_open_root() only */
+	/* In a shell: the image from which all but a VOL of its own is borrowed. */
+	struct dump_image *shared;
 };
 
 /*
@@ -31,7 +33,9 @@ struct dump_image {
  * is mounted for writing, as its data may change during the read, and as
  * image_warn_older() does; or the volume mounted on the directory PATH, in a state that
  * does not change.  *IM is closed with image_close(), after a failure too.  Fails as
- * devfile_open(), live_open() and volume_open().
+ * devfile_open(), live_open() and volume_open().  For a line of a shell PATH is not
+ * opened, but the image that its lines share, whose volume is opened by the first that
+ * needs it.
  */
 int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options);
@@ -64,6 +68,9 @@ int image_root(struct root *root, struct context *cx, struct volume *vol,
 
 /* Accepts a structure that is all zero. */
 void image_close(struct dump_image *im);
+
+/* Closes the volume only, which the next line of a shell then opens again. */
+void image_close_volume(struct dump_image *im);
 
 /*
  * For a command that continues after a failure.  Prints the failure ERR, whose text

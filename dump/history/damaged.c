@@ -99,7 +99,7 @@ static int open_newest(struct dump_image *im, struct tool *tool,
 			  "which %s was found", path,
 			  (unsigned long long)at.cno,
 			  at.super_root ? "the super root" : "a log");
-	volume_close(vol);
+	image_close_volume(im);
 	im->vol = bare;
 	if (at.super_root) {
 		volume_close(bare);

@@ -52,7 +52,7 @@ order()
 	mkfs) echo populate source tar plan top ;;
 	check) echo top logs inodes names pass ;;
 	log) echo write meta tables top ;;
-	dump) echo common volume blocks files history export mount top ;;
+	dump) echo common volume blocks files history export mount top shell ;;
 	esac
 }
 
