@@ -344,7 +344,7 @@ static int run_line(struct shell *s, const char *line)
 	if (b && b->run == print_help && w.count == 2 && !find_builtin(w.items[1]))
 		b = NULL;
 	if (b && w.count > (*b->synopsis ? 2 : 1))
-		err = tool_usage(s->tool, "%s: unexpected argument '%s'", b->name,
+		err = tool_usage(s->tool, "unexpected argument '%s'",
 				 w.items[w.count - 1]);
 	if (w.count && (!b || b->run != quit))
 		s->warned = false;

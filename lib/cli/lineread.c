@@ -116,6 +116,8 @@ static int start_editor(struct lineread *lr, struct context *cx)
 	el_set(lr->edit, EL_CLIENTDATA, lr);
 	el_set(lr->edit, EL_EDITOR, "emacs");
 	el_set(lr->edit, EL_PROMPT, get_prompt);
+	/* It then restores the terminal for a stop, and follows its size. */
+	el_set(lr->edit, EL_SIGNAL, 1);
 	el_set(lr->edit, EL_HIST, history, lr->history);
 	el_set(lr->edit, EL_ADDFN, "nilfs2-complete", "Completes the word",
 	       complete_line);
