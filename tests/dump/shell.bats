@@ -74,6 +74,17 @@ as_commands() {
 	dump.nilfs2 shell "$image" <script | cmp expected -
 }
 
+@test "the image is opened once, and what was read stays in memory" {
+	command -v strace >/dev/null || skip "needs strace"
+	for script in 'ls -l' "$(yes 'ls -l' | head -n 20)"; do
+		strace -y -e trace=openat,pread64,preadv -o trace \
+			dump.nilfs2 shell -f <(echo "$script") "$image" >/dev/null
+		grep -c -F "<$image>" trace
+	done >counts
+	[ "$(sort -u counts | wc -l)" -eq 1 ]
+	[ "$(grep -c '^openat.*special' trace)" -eq 1 ]
+}
+
 @test "relative paths, names of any bytes, and inodes by number" {
 	# Names of the kernel's list, where a byte is \OOO, in three kinds of quotes.
 	grep -P '^\S\t.*\tnames/[^/]*$' "$corpus/special/manifest" | cut -f 11,14 |
@@ -235,9 +246,10 @@ $new" ]
 
 @test "changes are seen by the next commands, and written by commit only" {
 	field='set --fix-checksums super:1 s_volume_name=quince'
-	run -1 --separate-stderr expert "$field" 'set --fix-checksums inode:/links i_gid=12' \
-		'stat /links' 'ls -l /' info
-	[[ $output == *"i_gid: "*" 12"* ]]
+	run -1 --separate-stderr expert 'stat /links' "$field" \
+		'set --fix-checksums inode:/links i_gid=12' 'stat /links' 'ls -l /' info
+	[ "$(awk '/^i_gid:/ { print $2 }' <<<"$output")" = "0
+12" ]
 	[[ $output == *"      12"*" links"* ]]
 	[[ $output == *"Label: "*" quince"* ]]
 	[[ $stderr == *"the changes were not written"* ]]
