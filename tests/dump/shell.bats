@@ -141,6 +141,19 @@ as_commands() {
 	[[ $output == *"No such file"* ]]
 }
 
+@test "what a mount would recover, beside the state without it" {
+	image=$(copy_image crash-dsync)
+	file=/$(diff "$corpus"/crash-dsync/manifest.{norecovery,recovered} |
+		awk -F '\t' '/^> f/ { print $14; exit }')
+	dump.nilfs2 cat "$image" "$file" >without
+	dump.nilfs2 cat --recover "$image" "$file" >with
+	run -1 cmp -s without with
+	shell "cat $file" "cat --recover $file" "cat $file" >printed
+	cat without with without | cmp - printed
+	run -2 shell 'checkout 1' 'ls --recover'
+	[[ $output == *"--recover: not with --checkpoint"* ]]
+}
+
 @test "the current checkpoint, and an option for another" {
 	image=$(copy_image snapshots)
 	cno=$(dump.nilfs2 checkpoints -s "$image" | awk '$1 ~ /^[0-9]+$/ { print $1; exit }')
