@@ -416,22 +416,29 @@ out:
 static int open_image(struct shell *s)
 {
 	struct context *cx = &s->tool->cx;
+	struct volume *bare = NULL;
+	struct context quiet;
 	int err;
 
-	if (!s->o->expert)
-		return image_open(&s->im, s->tool, s->image, NULL);
-	err = set_open_device(&s->im.file, s->tool, s->image);
-	if (!err)
-		err = overlay_open(&s->im.dev, cx, s->im.file, false);
-	if (err)
-		return err;
-	/* Its superblocks can be set nevertheless. */
-	err = volume_open(&s->im.vol, cx, s->im.dev, NULL);
-	if (err == -EUCLEAN) {
-		tool_failed(s->tool, NULL, err);
-		err = 0;
+	if (!s->o->expert) {
+		err = image_open(&s->im, s->tool, s->image, NULL);
+	} else {
+		err = set_open_device(&s->im.file, s->tool, s->image);
+		if (!err)
+			err = overlay_open(&s->im.dev, cx, s->im.file, false);
+		if (err)
+			return err;
+		err = volume_open(&s->im.vol, cx, s->im.dev, NULL);
 	}
-	return err;
+	if ((err != -EUCLEAN && err != -EIO) || !s->im.dev)
+		return err;
+	/* Some commands show a damaged volume, and a superblock can be set. */
+	context_child(cx, &quiet);
+	if (!s->o->expert && volume_open_bare(&bare, &quiet, s->im.dev))
+		return err;
+	volume_close(bare);
+	tool_failed(s->tool, NULL, err);
+	return 0;
 }
 
 /* Reads and runs a line, or ends the shell; returns an exit status, or a failure. */

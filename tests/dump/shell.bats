@@ -307,6 +307,21 @@ $new" ]
 	[[ $output == *s_magic* ]]
 }
 
+@test "a damaged volume opens, and commands show what is left" {
+	for super in 1 2; do
+		dump.nilfs2 set --expert --fix-checksums "$image" super:$super \
+			s_last_pseg=1000 s_last_seq=7 >changes
+	done
+	run -1 dump.nilfs2 ls "$image"
+	dump.nilfs2 find --inodes "$image" >expected || [ $? -eq 1 ]
+	[ -s expected ]
+	run -0 --separate-stderr shell "-find --inodes" "-find --inodes" -ls pwd
+	[ "$output" = "$(cat expected expected)
+/" ]
+	run -1 --separate-stderr shell info
+	[ "$output" = "$(dump.nilfs2 info "$image")" ]
+}
+
 @test "a shell holds its image: others cannot change it, and with --expert not read it" {
 	mkfifo lines
 	for option in -q --expert; do

@@ -99,6 +99,13 @@ miscounted()
 		segment:3 su_nlive_blks=1 >/dev/null
 }
 
+# With commands for a shell.
+scripted()
+{
+	volume
+	printf '%s\n' 'set --fix-checksums super:1 s_volume_name=x' commit >changes
+}
+
 # With an undo file of what repaired it.
 repaired()
 {
@@ -222,6 +229,7 @@ trees
 		run undo repaired fsck --undo undo image
 	run set volume dump set --expert --fix-checksums image super:1 \
 		s_volume_name=x
+	run shell scripted dump shell --expert -f changes image
 	# A field and a checksum are written at once, but a disk may write half.
 	kinds=${kinds:-$whole} run set-log volume dump set --expert \
 		--fix-checksums image inode:/large i_mtime=1
