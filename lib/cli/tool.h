@@ -54,7 +54,7 @@ struct cli_heading {
 struct cli_command {
 	const char *name;	/* NULL for the only command of a tool */
 	const char *summary;	/* one phrase */
-	const char *synopsis;	/* words after the options */
+	const char *synopsis;	/* words after the options; a shell reads it */
 	const char *about;	/* paragraphs for --help, or NULL */
 	const struct cli_option *options;	/* NULL: none of its own */
 	/* Headings of --help; ends with an all-zero one. */
