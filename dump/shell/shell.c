@@ -523,7 +523,7 @@ static int shell_run(struct tool *tool, const void *options)
 		ret = open_image(&s);
 	if (!ret && s.o->checkpoint) {
 		ret = open_root(&s, &tool->cx, s.o->checkpoint, &root);
-		s.cno = root.cno;
+		s.cno = ret ? 0 : root.cno;
 	}
 	if (!ret)
 		ret = lineread_open(&s.lines, &tool->cx, s.o->file, complete, &s,

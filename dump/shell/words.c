@@ -67,7 +67,10 @@ static int split(struct words *w, struct context *cx, const char *line,
 			w->items[w->count++] = to;
 		w->open = true;
 		if (w->quote ? c == w->quote : c == '\'' || c == '"') {
-			w->quote = w->quote ? '\0' : c;
+			if (w->quote)
+				w->quote = '\0';
+			else
+				w->quote = c;
 			continue;
 		}
 		if (c == '\\' && w->quote != '\'') {
@@ -134,11 +137,11 @@ char *words_path(const char *cwd, const char *word)
 {
 	bool absolute = words_is_absolute(word);
 	size_t first = absolute ? 0 : strlen(cwd), len = strlen(word), root, n;
-	char *path = malloc(first + len + 2), *from, *to;
+	char *path = malloc(strlen(cwd) + len + 2), *from, *to;
 
 	if (!path)
 		return NULL;
-	memcpy(path, cwd, first);
+	memcpy(path, cwd, first + 1);
 	path[first] = '/';
 	memcpy(path + (absolute ? 0 : first + 1), word, len + 1);
 	/* "<INO>" stays, and so does the first ".." after it. */

@@ -471,7 +471,7 @@ int tool_line(const struct tool *tool, const struct tool_shell *shell, int argc,
 		.json_lines = tool->json_lines,
 		.bytes = tool->bytes,
 		.utc = tool->utc,
-		.progress_fd = UINT32_MAX,
+		.progress_fd = tool->progress_fd,
 	};
 
 	context_child(&tool->cx, &line.cx);

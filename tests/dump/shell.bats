@@ -74,6 +74,16 @@ as_commands() {
 	dump.nilfs2 shell "$image" <script | cmp expected -
 }
 
+@test "options of every command are those of all lines" {
+	for option in --json --json-lines --bytes --utc -v; do
+		run -0 --separate-stderr dump.nilfs2 shell "$option" "$image" <<<"ls -l /"
+		[ "$output" = "$(dump.nilfs2 ls -l "$option" "$image" /)" ]
+	done
+	run -0 --separate-stderr dump.nilfs2 shell -q "$image" <<<"-cat nowhere"
+	dump.nilfs2 shell -C 5 "$image" <<<"report --json" 5>progress
+	[ -s progress ]
+}
+
 @test "the image is opened once, and what was read stays in memory" {
 	command -v strace >/dev/null || skip "needs strace"
 	for script in 'ls -l' "$(yes 'ls -l' | head -n 20)"; do
