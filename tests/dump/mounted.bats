@@ -39,3 +39,40 @@ load ../kernel/lab
 	[[ $output == *": clean, 16"[0-9]" files, "* ]]
 	kernel_content
 }
+
+@test "a shell on a mounted volume shows one state of it, and changes nothing" {
+	backend=$(guest_with dump.nilfs2)
+	need_guest "$backend"
+	need_corpus
+	image=$(copy_image special)
+	guest --backend "$backend" "$image" <<-EOF
+		set -e
+		PATH=$NILFS2_BUILD/dump:\$PATH
+		nilfs_mount \$DEV1
+		echo before >\$MNT/before
+		mkfifo /mnt/tmp/lines
+		dump.nilfs2 shell \$MNT </mnt/tmp/lines >/mnt/tmp/said &
+		exec 9>/mnt/tmp/lines
+		echo ls >&9
+		while [ ! -s /mnt/tmp/said ]; do sleep 0.1; done
+		cp /mnt/tmp/said /mnt/tmp/first
+		echo after >\$MNT/after
+		sync
+		echo ls >&9
+		exec 9>&-
+		wait
+		cat /mnt/tmp/first /mnt/tmp/first | cmp - /mnt/tmp/said
+		grep -x before /mnt/tmp/first
+		! grep -x after /mnt/tmp/first
+		printf "%s\n" "cd links" "ls ../after" | dump.nilfs2 shell \$MNT
+		! dump.nilfs2 shell --expert \$MNT </dev/null
+		! dump.nilfs2 shell --expert \$DEV1 </dev/null
+		nilfs_umount
+	EOF
+	echo "$output"
+	echo "$errors"
+	[ "$status" -eq 0 ]
+	[[ $output == *"before"*"/after"* ]]
+	[[ $errors == *"in use"* ]]
+	kernel_content
+}
