@@ -470,7 +470,6 @@ int tool_line(const struct tool *tool, const struct tool_shell *shell, int argc,
 		.json = tool->json,
 		.json_lines = tool->json_lines,
 		.bytes = tool->bytes,
-		.utc = tool->utc,
 		.progress_fd = tool->progress_fd,
 	};
 

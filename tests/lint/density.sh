@@ -7,12 +7,13 @@
 
 # Lines of lib, mkfs, fsck, gc and dump.
 # 116,000, and what these need: mounted volumes (lib/live, gc/live), the rescue of files
-# from damaged ones (dump/history), forecasts and what holds the space (dump/volume): 4,000;
-# traces of other writers and the sizes of MiDAS (gc/sim): 300; the names of files with
+# from damaged ones (dump/history), forecasts and what holds the space (dump/volume): 4,500;
+# traces, placements and entries of the DAT in gc/sim: 1,300; the names of files with
 # damaged data (fsck/data), and what lies beyond the end (lib/check): 1,200; layers added
-# to a volume (mkfs/add.c): 450; metadata written twice, and its copies as proof: 450;
-# numbers and names that several facts show to be in use (fsck/derive, fsck/names): 200.
-most_lines=122600
+# to a volume, and states that travel (mkfs, dump/export): 1,100; metadata written twice,
+# and its copies as proof: 450; the shell (dump/shell): 1,500; logs of interrupted jobs,
+# and states tried: 250.
+most_lines=126300
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
