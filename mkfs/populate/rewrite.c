@@ -59,18 +59,24 @@ static int copy_file(struct rewrite *r, struct context *cx, uint64_t ino,
 static int copy_files(struct rewrite *r, struct context *cx, uint64_t blkoff,
 		      const struct palloc_block *what)
 {
+	const struct palloc *layout = &r->vol->ifile_palloc;
 	struct nilfs_inode inode;
 	const void *data;
 	uint64_t i;
+	bool used;
 	int ret = file_block(&r->root.ifile, cx, blkoff, &data);
 
 	if (ret <= 0)
 		return ret;
 	for (i = 0; i < what->count && ret >= 0; i++) {
-		memcpy(&inode, (const char *)data +
-		       i * r->vol->ifile_palloc.entry_size, sizeof(inode));
-		if (S_ISDIR(le16_get(inode.i_mode)) ||
-		    S_ISLNK(le16_get(inode.i_mode)))
+		memcpy(&inode, (const char *)data + i * layout->entry_size,
+		       sizeof(inode));
+		if (!S_ISDIR(le16_get(inode.i_mode)) &&
+		    !S_ISLNK(le16_get(inode.i_mode)))
+			continue;
+		/* The inode of a deleted file keeps its type. */
+		ret = file_bit(&r->root.ifile, cx, layout, what->first + i, &used);
+		if (ret > 0 && used)
 			ret = copy_file(r, cx, what->first + i, &inode);
 	}
 	file_put(&r->root.ifile, data);

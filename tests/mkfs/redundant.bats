@@ -235,4 +235,8 @@ loses_segments() {
 	diff want latest
 	diff want older
 	run -0 fsck.nilfs2 -fn image
+	# The inodes of deleted directories are not written again.
+	mkdir more
+	mkfs -q --add --redundant -d more/ image
+	run -0 fsck.nilfs2 -fn image
 }
