@@ -185,12 +185,6 @@ static int recorder_read(struct dev *dev, struct context *cx, uint64_t off,
 
 static const struct dev_ops recorder_ops = { .read = recorder_read };
 
-static void metaimage_ignore_finding(void *arg, const struct finding *f)
-{
-	(void)arg;
-	(void)f;
-}
-
 static int read_block(struct metaimage *m, struct context *cx,
 		      uint64_t blocknr)
 {
@@ -399,8 +393,7 @@ static int keep_read(struct metaimage *m, struct context *cx)
 		sparse_remove(&m->kept, b);
 	dev_init_over(&r.dev, &recorder_ops, m->vol->dev);
 	if (!ret)
-		ret = findings_open(&c.findings, cx, metaimage_ignore_finding, NULL,
-				    false);
+		ret = findings_open(&c.findings, cx, NULL, NULL, false);
 	cx->threads = 1;
 	if (!ret)
 		ret = check_volume(&c, cx, &run);

@@ -72,7 +72,7 @@ uint64_t content_measure(const struct content *c, const struct context *cx);
 
 /*
  * Writes the logs of all layers on DEV, one checkpoint after the other.  No
- * superblock refers to them yet, and no mount finds some of them only.  If the plan leaves the size open, the size is set
+ * superblock refers to them yet.  If the plan leaves the size open, the size is set
  * (plan_settle()).  The failure text names the file of the source or the place on
  * the device; -ENOSPC if the volume is too small.
  */

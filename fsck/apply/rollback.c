@@ -25,12 +25,6 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-static void rollback_ignore_finding(void *arg, const struct finding *f)
-{
-	(void)arg;
-	(void)f;
-}
-
 struct rollback {
 	struct volume *vol;
 	struct writer *w;	/* of the new checkpoint */
@@ -86,8 +80,7 @@ static int change_lifetimes(struct fixer_job *job, struct context *cx)
 	};
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int i, ret = findings_open(&alone.findings, cx, rollback_ignore_finding,
-				   NULL, false);
+	int i, ret = findings_open(&alone.findings, cx, NULL, NULL, false);
 
 	if (!ret)
 		ret = ifilewalk_init(&ifile, cx, &alone,

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/bitmap.h"
+#include "base/search.h"
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "vol/tree.h"
@@ -174,13 +175,18 @@ static int visit_file(struct damaged *d, struct context *cx,
 	return ret ? ret : add_state(f, cx, at, &inode);
 }
 
+static bool is_file_below(const void *file, const void *ino)
+{
+	return ((const struct damaged_file *)file)->ino < *(const uint64_t *)ino;
+}
+
 /* Finds the names in ROOT of all files that are known and were not sought. */
 static int seek_names(struct damaged *d, struct context *cx, struct root *root)
 {
 	const struct tree_options how = { .recursive = true };
 	struct tree *tree = NULL;
 	struct tree_item item;
-	size_t low, high, mid;
+	size_t at;
 	int ret = tree_open(&tree, cx, root, "/", &how);
 
 	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
@@ -190,22 +196,17 @@ static int seek_names(struct damaged *d, struct context *cx, struct root *root)
 			fail_clear(cx);
 			continue;
 		}
-		for (low = 0, high = d->nfiles; low < high;) {
-			mid = low + (high - low) / 2;
-			if (d->files[mid].ino < item.ino)
-				low = mid + 1;
-			else
-				high = mid;
-		}
-		if (low < d->nfiles && d->files[low].ino == item.ino &&
-		    d->files[low].known && !d->files[low].sought &&
-		    d->files[low].names.count < NAMES_MAX)
-			ret = filenames_add(&d->files[low].names, cx, item.path,
+		at = search_first(d->files, d->nfiles, sizeof(*d->files),
+				  is_file_below, &item.ino);
+		if (at < d->nfiles && d->files[at].ino == item.ino &&
+		    d->files[at].known && !d->files[at].sought &&
+		    d->files[at].names.count < NAMES_MAX)
+			ret = filenames_add(&d->files[at].names, cx, item.path,
 					    item.path_len);
 	}
 	tree_close(tree);
-	for (low = 0; low < d->nfiles; low++) {
-		struct damaged_file *f = &d->files[low];
+	for (at = 0; at < d->nfiles; at++) {
+		struct damaged_file *f = &d->files[at];
 
 		if (f->known && !f->sought)
 			f->names.before = *root;

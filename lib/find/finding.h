@@ -112,7 +112,8 @@ struct findings {
 };
 
 /*
- * Opens an empty list.  With EVERYTHING all findings are passed to SINK.  -ENOMEM.
+ * Opens an empty list.  With EVERYTHING all findings are passed to SINK, which is NULL if
+ * they are only counted.  -ENOMEM.
  * Freed with findings_close(), which accepts NULL.
  */
 int findings_open(struct findings **fp, struct context *cx,

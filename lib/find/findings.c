@@ -55,7 +55,8 @@ void findings_add(struct findings *f, const struct finding *finding)
 	count = marked.history ? &f->nhistory : &f->counts[rule - rule_at(0)];
 	if (f->watch)
 		f->watch(f->watch_arg, &marked);
-	if (*count < f->most && (!marked.history || f->most == UINT64_MAX))
+	if (f->sink && *count < f->most &&
+	    (!marked.history || f->most == UINT64_MAX))
 		f->sink(f->arg, &marked);
 	(*count)++;
 	pthread_mutex_unlock(&f->lock);

@@ -84,7 +84,7 @@ static void end(pid_t pid, int sig)
  */
 static int count_together(const struct live *l, int seconds)
 {
-	struct { int holders, together, taken; } *all;
+	struct { int owners, together, taken; } *all;
 	struct cleanerlock *c;
 	time_t until = time(NULL) + seconds;
 	struct context cx;
@@ -103,11 +103,11 @@ static int count_together(const struct live *l, int seconds)
 		while (time(NULL) < until) {
 			if (cleanerlock_take(&c, &cx, l, 60))
 				_exit(1);
-			if (__atomic_add_fetch(&all->holders, 1, __ATOMIC_SEQ_CST) > 1)
+			if (__atomic_add_fetch(&all->owners, 1, __ATOMIC_SEQ_CST) > 1)
 				__atomic_add_fetch(&all->together, 1, __ATOMIC_SEQ_CST);
 			__atomic_add_fetch(&all->taken, 1, __ATOMIC_SEQ_CST);
 			usleep(10000 * (unsigned int)(i + 1));
-			__atomic_sub_fetch(&all->holders, 1, __ATOMIC_SEQ_CST);
+			__atomic_sub_fetch(&all->owners, 1, __ATOMIC_SEQ_CST);
 			cleanerlock_release(c);
 			usleep(1000);
 		}
