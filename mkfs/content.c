@@ -135,20 +135,15 @@ static uint64_t settle_plan(void *arg, uint64_t used)
 /*
  * Logs after the base that no checkpoint contains are dropped.  The layers are one
  * change, so no mount may find the first of them by the chain of logs before the
- * superblocks name the last one: it begins in another segment, with a number that the
- * chain does not reach before every segment was rewritten, and that another attempt
- * does not use again.
+ * superblocks name the last one.
  */
 static int open_layer_writer(struct layer *l, struct context *cx,
 			     struct dev *dev, struct volume *below,
 			     const struct writer_options *options)
 {
-	const uint64_t reach = l->plan->g.nsegments + 1;
 	const struct directwriter_known known = {
 		.orphans_go = true,
 		.fresh_segment = true,
-		.seq = below ? below->latest.seq + 1 +
-			       reach * (1 + options->time % 1024) : 0,
 	};
 	uint64_t changed;
 	int ret;

@@ -276,6 +276,8 @@ static int open_writer(struct round *round, struct context *cx)
 			findings_have(c->findings, RULE_NEXT_LOG) ||
 			bitmap_test(&c->live_segments, latest->nextnum) ||
 			bitmap_test(&c->broken_segments, latest->segnum),
+		/* A repair may consist of several logs. */
+		.off_chain = round->job.first_log && !c->vol->dev->zones,
 	};
 	unsigned int doubted = 0;
 	struct cpblocks_latest last;
@@ -291,7 +293,8 @@ static int open_writer(struct round *round, struct context *cx)
 		 * roll-forward too, which would otherwise follow the new logs.
 		 */
 		known.seq = (c->later_seq > latest->last_seq ?
-				     c->later_seq : latest->last_seq) + 2;
+				     c->later_seq : latest->last_seq) +
+			    c->vol->geo.nsegments + 2;
 	}
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		for (j = 0; j < kinds[i].n; j++)

@@ -299,6 +299,9 @@ struct fixer_job trial_job(struct repair *r, struct context *cx)
 		.check = &l->check,
 		.dev = r->dev,
 		.vol = l->check.vol,
+		.first_log = l->check.vol && r->first->check.vol &&
+			     l->check.vol->latest.pseg_start ==
+				     r->first->check.vol->latest.pseg_start,
 		.plan = &l->plan,
 		.time = (uint64_t)cx->now,
 		.rebuild = r->rebuild,

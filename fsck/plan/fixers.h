@@ -163,6 +163,7 @@ struct fixer_job {
 	struct volume *vol;	/* check->vol */
 	struct writer *writer;	/* for the next checkpoint; or NULL */
 	const struct plan *plan;	/* all kinds */
+	bool first_log;		/* VOL is as it was before all repairs */
 	uint64_t time;		/* now, seconds */
 	bool rebuild;		/* the user wants metadata files rebuilt */
 	bool undo;		/* an undo file keeps the overwritten content */

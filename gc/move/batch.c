@@ -101,7 +101,9 @@ static int open_batch_writer(struct batch *b, struct context *cx)
 	struct directwriter_known known = {
 		.unusable = is_not_allocatable,
 		.arg = b,
-		.fresh_segment = o->fresh || b->load->facts->zones.torn,
+		/* No chain of old logs may lead to the new ones (lib/log/resize.h). */
+		.fresh_segment = o->fresh || o->size ||
+				 b->load->facts->zones.torn,
 		.orphans_go = true,
 		.next_taken = o->next_taken,
 		.elsewhere = o->elsewhere,
@@ -114,11 +116,6 @@ static int open_batch_writer(struct batch *b, struct context *cx)
 		return ret;
 	for (i = 0; !b->free_first && i < b->load->has.nvictims; i++)
 		bitmap_set(&b->victims, b->load->victims[i]);
-	/* No chain of old logs may lead to the new ones (lib/log/resize.h). */
-	if (o->size) {
-		known.fresh_segment = true;
-		known.seq = b->vol->latest.seq + b->vol->geo.nsegments + 2;
-	}
 	options.minor = true;
 	ret = directwriter_open(&b->w, cx, b->vol, &options, &known);
 	if (!ret && o->size)

@@ -32,6 +32,8 @@
 #include "vol/volume.h"
 
 #define NSEC_PER_SEC 1000000000u
+#define OFF_CHAIN_CLEAN 8	/* clean segments, so that one more does not matter */
+#define ATTEMPTS 1024		/* of one job, with numbers of their own */
 
 /* Segments that W writes or is about to write must not be allocated either. */
 static bool is_segment_unusable(void *arg, uint64_t segnum)
@@ -113,6 +115,7 @@ static int find_log_position(struct writer *w, struct context *cx,
 	if (ret && ret != -EUCLEAN && ret != -EIO)
 		return ret;
 	fail_clear(cx);
+	w->known.fresh_segment |= w->known.off_chain && s->nclean >= OFF_CHAIN_CLEAN;
 	next = (!orphans || w->known.orphans_go) && !taken &&
 	       nextnum < w->g.nsegments && nextnum != latest->segnum &&
 	       !(w->known.unusable &&
@@ -132,11 +135,13 @@ static int find_log_position(struct writer *w, struct context *cx,
 	/*
 	 * No chain of logs leads there, nor may that of a kernel that goes on from the
 	 * latest log if the superblocks do not come to name this one: it rewrites all
-	 * segments before it reaches the number.
+	 * segments before it reaches the number.  Logs of another attempt do not follow.
 	 */
 	if (orphans)
 		a->seq = latest->last_seq + 1;
-	a->seq = w->known.seq ? w->known.seq - 1 : a->seq + w->g.nsegments + 1;
+	a->seq += (w->g.nsegments + 1) * (1 + w->o.time % ATTEMPTS);
+	if (w->known.seq)
+		a->seq = w->known.seq - 1;
 	return 0;
 }
 

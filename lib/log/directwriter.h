@@ -53,6 +53,11 @@ struct directwriter_known {
 	 */
 	bool fresh_segment;
 	/*
+	 * The same if clean segments are left: no mount comes to the logs before the
+	 * superblocks name them, not even after a crash.
+	 */
+	bool off_chain;
+	/*
 	 * Logs after the latest one are dropped: the next segment may be used
 	 * although it may contain some of them.
 	 */
@@ -68,9 +73,7 @@ struct directwriter_known {
 	 */
 	bool elsewhere;
 	/*
-	 * Sequence number of that fresh segment; 0: the latest one plus 1, or,
-	 * after logs without a super root, that of the last of them plus 2
-	 * (nilfs_prepare_segment_for_recovery()).
+	 * Sequence number of that fresh segment; 0: one that no chain of logs leads to.
 	 */
 	uint64_t seq;
 	/*

@@ -8,6 +8,8 @@
  * a whole one.  Only superblocks may be seen half-way, because they are written
  * in place.  A second repair, a second later, must come to the same end as a
  * whole one, perhaps with more checkpoints.
+ * Without zones no log may be left that a mount does not find, but would after a crash:
+ * it does not belong to the volume as it is then.
  * The image is not written to: what reaches the device is kept in memory.
  *
  * The writes of a whole repair are played again for each cut, and each state of
@@ -36,10 +38,12 @@
 #include "dev/overlay.h"
 #include "dev/zonedump.h"
 #include "dev/zoned.h"
+#include "disk/super.h"
 #include "fsck/session.h"
 #include "states.h"
 #include "tests/testdev/fault.h"
 #include "tests/testdev/trace.h"
+#include "vol/volume.h"
 
 #define SECTOR 512
 #define SUPER_PART 64	/* of a superblock: its checksum, not its times */
@@ -257,6 +261,50 @@ static void keep(struct rig *r, const char *class)
 		die(r, class);
 }
 
+/* The latest checkpoint of DEV, or 0 if there is none. */
+static uint64_t latest(struct rig *r, struct dev *dev)
+{
+	struct volume *vol;
+	uint64_t cno;
+
+	if (volume_open(&vol, &r->cx, dev, NULL)) {
+		fail_clear(&r->cx);
+		return 0;
+	}
+	cno = vol->latest.cno;
+	volume_close(vol);
+	return cno;
+}
+
+/* Whether logs that no superblock names yet lead to a checkpoint that a mount does not
+   find now: one after a crash might. */
+static bool hides_logs(struct rig *r)
+{
+	struct dev *dev = NULL;
+	struct nilfs_super_block sb;
+	uint64_t found = latest(r, r->disk);
+	unsigned int i;
+	bool hides;
+
+	if (overlay_open(&dev, &r->cx, r->disk, true))
+		die(r, "overlay");
+	for (i = 0; i < 2; i++) {
+		uint64_t at = i ? super_offset2(dev->size) : NILFS_SB_OFFSET_BYTES;
+
+		if (dev_read(dev, &r->cx, at, &sb, sizeof(sb)) ||
+		    super_check(&sb) != RULE_OK)
+			continue;
+		sb.s_state = le16_make(0);
+		sb.s_sum = le32_make(super_checksum(&sb));
+		if (dev_write(dev, &r->cx, at, &sb, sizeof(sb)))
+			die(r, "overlay");
+	}
+	fail_clear(&r->cx);
+	hides = found && latest(r, dev) > found;
+	dev_close(dev);
+	return hides;
+}
+
 static void judge(struct rig *r, const struct fault_plan *fault)
 {
 	char *now = verdict(r);
@@ -270,6 +318,10 @@ static void judge(struct rig *r, const struct fault_plan *fault)
 		r->between++;
 	else
 		r->bad++;
+	if (!has_zones(r) && hides_logs(r)) {
+		printf("a log is hidden:\n");
+		r->bad++;
+	}
 	if (r->bad || !repairs_again(r)) {
 		printf("kind %d at %llu, %llu bytes, seed %llu:\n%s",
 		       (int)fault->kind, (unsigned long long)fault->at,

@@ -27,8 +27,9 @@ cut_repairs() {
 	for slug; do
 		grep "^$slug: " <<<"$output"
 	done
-	run -0 "$NILFS2_BUILD/tests/crash/cutrepair" image
+	run "$NILFS2_BUILD/tests/crash/cutrepair" image
 	echo "$output"
+	[ "$status" -eq 0 ]
 	[[ $output == *" 0 bad" ]]
 	[[ $output != *" 0 old, 0 new, "* ]]
 	[ "$(cat image image.zones | cksum)" = "$before" ]

@@ -166,13 +166,12 @@ static bool is_torn(struct rig *r)
 	return torn;
 }
 
-/* As judge(), and keeps one that is torn. */
+/* As judge(), and keeps the first one that is torn. */
 static enum cut_state keep_torn(void *arg)
 {
 	struct job *j = arg;
 
-	if (is_torn(&j->r)) {
-		free(j->torn);
+	if (!j->torn && is_torn(&j->r)) {
 		j->torn = malloc(j->r.size);
 		memcpy(j->torn, j->r.bytes, j->r.size);
 	}

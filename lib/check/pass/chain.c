@@ -68,8 +68,7 @@ static int compare_age(const void *a, const void *b)
 }
 
 /* Whether the chain could have led to the log SS of segment SEGNUM.  If the
-   chain ended with a segment, it may have continued in another one.  A number beyond
-   that of any chain is one of an interrupted job. */
+   chain ended with a segment, it may have continued in another one. */
 static bool is_next_log(const struct beyond *b, uint64_t segnum,
 			const struct nilfs_segment_summary *ss)
 {
@@ -77,8 +76,6 @@ static bool is_next_log(const struct beyond *b, uint64_t segnum,
 	uint64_t pseg = b->latest->gap_pseg, seq = le64_get(ss->ss_seq);
 	uint64_t gap = geometry_segment_of(geo, pseg);
 
-	if (seq > b->latest->gap_seq + geo->nsegments)
-		return false;
 	return seq > b->latest->gap_seq ? segnum != gap :
 	       seq == b->latest->gap_seq &&
 	       (segnum == gap || pseg == geometry_segment_start(geo, gap));
@@ -114,6 +111,9 @@ static int chain_search_segment(struct beyond *b, struct context *cx,
 			continue;
 		if (seq > b->c->later_seq)
 			b->c->later_seq = seq;
+		/* A number beyond that of any chain is one of an interrupted job. */
+		if (seq > latest->gap_seq + b->c->vol->geo.nsegments)
+			continue;
 		if ((le16_get(log.ss.ss_flags) & NILFS_SS_LOGBGN) &&
 		    (!b->first.pseg || is_older_log(&log, &b->first)))
 			b->first = log;
