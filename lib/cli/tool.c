@@ -440,7 +440,9 @@ static int run_tool(struct tool *tool, int result, int argc, char **argv)
 		context_adopt(&tool->cx, &closing);
 		result = err;
 	}
-	if (result < 0 && result != -EPIPE) {
+	/* A signal that ends the shell as well is a message of the shell. */
+	if (result < 0 && result != -EPIPE &&
+	    !(result == -EINTR && tool->shell && !tool->shell->terminal)) {
 		tool_failed(tool, NULL, result);
 		if (tool->bad_usage)
 			fprintf(stderr, "Try '%s%s%s%s'.\n",
