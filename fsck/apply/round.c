@@ -263,6 +263,8 @@ static int open_writer(struct round *round, struct context *cx)
 	const struct recovery *latest = &c->vol->latest;
 	const struct plan_kind *kinds = round->job.plan->kinds;
 	const struct plan_kind *moves = &kinds[RULE_FIX_MOVES];
+	/* Logs that wrote over others have to remain those with greater numbers. */
+	bool overwritten = findings_have(c->findings, RULE_OVERWRITTEN);
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
 	struct directwriter_known known = {
@@ -277,7 +279,8 @@ static int open_writer(struct round *round, struct context *cx)
 			bitmap_test(&c->live_segments, latest->nextnum) ||
 			bitmap_test(&c->broken_segments, latest->segnum),
 		/* A repair may consist of several logs. */
-		.off_chain = round->job.first_log && !c->vol->dev->zones,
+		.off_chain = round->job.first_log && !overwritten &&
+			     !c->vol->dev->zones,
 	};
 	unsigned int doubted = 0;
 	struct cpblocks_latest last;
@@ -294,7 +297,10 @@ static int open_writer(struct round *round, struct context *cx)
 		 */
 		known.seq = (c->later_seq > latest->last_seq ?
 				     c->later_seq : latest->last_seq) +
-			    c->vol->geo.nsegments + 2;
+			    (overwritten ? 0 : c->vol->geo.nsegments) + 2;
+	} else if (overwritten) {
+		known.seq = (latest->orphans_start ? latest->last_seq + 1 :
+						     latest->seq) + 1;
 	}
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		for (j = 0; j < kinds[i].n; j++)
