@@ -57,9 +57,9 @@ static void put_space(struct report *r, const struct nilfs_geometry *g,
 		points[i] = (struct chart_point){ 100.0 * i / t->use.count,
 						  (double)t->use.hits[i] };
 	if (report_is_text(r)) {
-		report_begin(r, "space", "What holds the space");
+		report_begin(r, "space", "Space usage");
 		if (!t->without_counts)
-			chart_parts(&svg, "What holds the space", parts,
+			chart_parts(&svg, "Space usage", parts,
 				    t->unknown ? PARTS : PARTS - 1);
 		report_end(r);
 		report_begin(r, "map", "Segments");

@@ -6,7 +6,7 @@
  * boot the root file system is checked in this way. The zones of a device, or
  * of an image file, are respected.
  *
- * A directory is the volume mounted there. What is in memory is written first.
+ * A directory is the volume mounted there. Data in memory is written first.
  * The kernel overwrites only segments that a cleaner has freed, so the state
  * that is checked does not change while the lock of the cleaner is held.
  *
@@ -177,7 +177,7 @@ int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
 
 	if (err)
 		return err;
-	/* What is beyond the end of the source counts as unreadable. */
+	/* Blocks beyond the end of the source count as unreadable. */
 	err = devfile_resize(*copy, cx, wanted > size ? wanted : size);
 	if (!err)
 		err = badareas_open(bad, cx, *copy);
@@ -275,15 +275,15 @@ static int open_mounted(struct target *t, struct tool *tool, const char *path,
 		tool_failed(tool, NULL, err);
 		tool_warn(tool, "%s: a cleaner may run meanwhile; %s", path,
 			  o->quick ? "then findings may be wrong" :
-				     "as with --share, only what is found twice "
-				     "is reported");
+				     "as with --share, only findings of two checks "
+				     "are reported");
 		err = 0;
 	}
 	err = err ? err : live_sync(t->live, cx, &t->synced);
-	/* What a full or failing device has can be checked. */
+	/* The latest checkpoint of a full or failing device can be checked. */
 	if (err == -ENOSPC || err == -EIO || err == -EROFS) {
 		tool_failed(tool, NULL, err);
-		tool_warn(tool, "%s: what is in memory only is not checked",
+		tool_warn(tool, "%s: changes that are only in memory are not checked",
 			  path);
 		t->synced = 1;
 		err = 0;

@@ -48,15 +48,15 @@ static int open_mounted(struct dump_image *im, struct tool *tool,
 	err = cleanerlock_take(&im->lock, cx, im->live, CLEANER_WAIT);
 	if (err == -EACCES || err == -EBUSY) {
 		tool_failed(tool, NULL, err);
-		tool_warn(tool, "%s: what is read may be overwritten meanwhile",
+		tool_warn(tool, "%s: blocks may be overwritten while they are read",
 			  path);
 		err = 0;
 	}
 	err = err ? err : live_sync(im->live, cx, cno);
-	/* What a full or failing device has can be read. */
+	/* The latest checkpoint of a full or failing device can be read. */
 	if (err == -ENOSPC || err == -EIO || err == -EROFS) {
 		tool_failed(tool, NULL, err);
-		tool_warn(tool, "%s: what is in memory only is not shown", path);
+		tool_warn(tool, "%s: changes that are only in memory are not shown", path);
 		*cno = 0;
 		err = 0;
 	}

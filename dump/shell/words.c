@@ -78,8 +78,8 @@ static int split(struct words *w, struct context *cx, const char *line,
 			if (!n && begun)
 				break;
 			if (!n)
-				return fail(cx, -EINVAL, "a character, or \\x01 "
-					    "to \\xff, is to follow a backslash");
+				return fail(cx, -EINVAL, "a backslash must be followed "
+					    "by a character, or by x01 to xff");
 			i += n;
 		}
 		*to++ = c;

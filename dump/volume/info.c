@@ -436,8 +436,8 @@ static int summarize_volume(struct tool *tool, const struct info_super *s,
 }
 
 /*
- * What holds the space: lines of the summary, with -v and in JSON all numbers.  Ends the
- * section of the summary.  Returns the exit status, or a failure.
+ * Reports the use of the space: lines of the summary, with -v and in JSON all numbers.
+ * Ends the section of the summary.  Returns the exit status, or a failure.
  */
 static int report_space(struct tool *tool, struct volume *vol)
 {
@@ -458,7 +458,7 @@ static int report_space(struct tool *tool, struct volume *vol)
 	if (text && !counts)
 		occupancy_summarize(&u, tool, vol);
 	else if (text)
-		report_string(r, "unknown", "What holds the space",
+		report_string(r, "unknown", "Space usage",
 			      "unknown, as metadata is damaged; fsck.nilfs2 -n "
 			      "has the details");
 	if (text)

@@ -125,8 +125,8 @@ static int round_visit_entry(void *arg, struct context *cx, unsigned int worker,
 	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
 		return 0;
 	if (start < end && directwriter_has_snapshot(d->writer, start, end))
-		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
-			    "snapshot", (unsigned long long)vblocknr);
+		return fail(cx, -ENOSPC, "virtual block %llu: may belong to "
+			    "a snapshot", (unsigned long long)vblocknr);
 	if (array_reserve(cx, &d->numbers, &d->room, d->n + 1))
 		return -ENOMEM;
 	d->numbers[d->n++] = vblocknr;

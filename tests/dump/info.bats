@@ -345,7 +345,7 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 	dump.nilfs2 set --expert --fix-checksums "$image" "node:$block" \
 		bn_nchildren=60000
 	run -1 --separate-stderr dump.nilfs2 info "$image"
-	[[ $output == *"On mount: "*"What holds the space: "*"unknown"* ]]
+	[[ $output == *"On mount: "*"Space usage: "*"unknown"* ]]
 	# Several parts need that node.
 	[[ $stderr == "dump.nilfs2: "*"block $block"* ]]
 	[ "$(wc -l <<<"$stderr")" -eq 1 ]

@@ -227,7 +227,7 @@ $new" ]
 	[[ $output == *"the quote ' is not closed"* ]]
 	run -2 shell 'ls "links'
 	run -2 shell 'ls links\'
-	[[ $output == *"is to follow a backslash"* ]]
+	[[ $output == *"a backslash must be followed by"* ]]
 	run -2 shell 'ls \x0'
 	run -2 shell 'ls \x00'
 	run -2 shell 'ls \xzz'

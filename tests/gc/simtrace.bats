@@ -307,7 +307,7 @@ replay() {
 		if [[ $output == *"built without libarchive"* ]]; then
 			skip "built without libarchive"
 		fi
-		[[ $output == *"$file: no regular file with anything in it is in the archive"* ]]
+		[[ $output == *"$file: the archive has no regular file with content"* ]]
 	done
 	: >empty
 	run -1 replay -t empty

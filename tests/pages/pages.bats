@@ -109,7 +109,7 @@ svg_fits() {
 			echo "$output"
 			[ "$output" = "outside: ." ]
 		done
-		run measured report.html 1200 'document.body.innerText.length > 2000 && ["Check", "What holds the space", "Segments", "Checkpoints", "Geometry"].every(h => [...document.querySelectorAll("h2")].some(e => e.textContent == h))'
+		run measured report.html 1200 'document.body.innerText.length > 2000 && ["Check", "Space usage", "Segments", "Checkpoints", "Geometry"].every(h => [...document.querySelectorAll("h2")].some(e => e.textContent == h))'
 		[ "$output" = true ]
 	done
 }

@@ -152,9 +152,9 @@ static ssize_t read_archive(struct simbytes *b, struct context *cx, void *buf,
 			status = p->la.archive_read_next_header(p->archive,
 								&entry);
 			if (status == ARCHIVE_EOF && !p->has_file)
-				return fail_said(cx, -EINVAL, "%s: no regular "
-						 "file with anything in it is "
-						 "in the archive", b->path);
+				return fail_said(cx, -EINVAL, "%s: the archive has "
+						 "no regular file with content",
+						 b->path);
 			if (status == ARCHIVE_EOF)
 				return 0;
 			if (status < ARCHIVE_WARN)

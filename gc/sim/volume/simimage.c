@@ -115,8 +115,8 @@ static int read_volume(struct simimage *image, struct context *cx,
 		/* Each segment has the same number of places. */
 		if (s->written > s->blocks || s->live > s->written)
 			ret = fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
-				   PRIu32 " blocks written, %" PRIu32
-				   " living, of %" PRIu32 "; run fsck.nilfs2",
+				   PRIu32 " blocks written and %" PRIu32
+				   " live, of %" PRIu32 "; run fsck.nilfs2",
 				   i, s->written, s->live, s->blocks);
 	}
 	image->now = r.facts.env.nongc_ctime;
@@ -172,8 +172,8 @@ int simimage_put(const struct simimage *image, struct context *cx,
 	int ret = hot ? 0 : fail(cx, -ENOMEM, "segments");
 
 	/*
-	 * Hot blocks are added to their segments first.  A file that was given
-	 * twice has more of them than are live.
+	 * Hot blocks are added to their segments first.  If a file was given twice,
+	 * its blocks are counted twice and exceed the live blocks.
 	 */
 	for (id = 0; !ret && id < image->nhot; id++) {
 		i = image->hot[id];
