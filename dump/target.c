@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Structures found by their place on the device: superblocks, logs, and what is
- * in logs.
+ * Structures that set changes, found by their place on the device: superblocks,
+ * logs, and the records and blocks in a log.  target_find() calls these finders;
+ * target_file.c has those of structures in files.
  */
 #include "dump/target.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finding structures in files, for `set` and `show`: entries of the metadata files,
- * inodes, nodes of block maps, entries of directories.
+ * Structures that set changes, found in a file: entries of the metadata files,
+ * inodes, nodes of block maps, entries of directories.  target_find() calls these
+ * finders; target.c has those of superblocks and logs.
  */
 #include <errno.h>
 #include <string.h>

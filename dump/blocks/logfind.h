@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding the log of a block. */
+/* Finding the log that contains a block, for the commands block and set. */
 #ifndef NILFS2_DUMP_LOGFIND_H
 #define NILFS2_DUMP_LOGFIND_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Setting checksums after a change.
+ * Setting the checksums that cover a changed structure, for the commands set and
+ * image.
  *
  * The checksums of a log are nested: that of the payload covers that of the
  * summary and that of the super root, which are set first.  A header may be

@@ -306,7 +306,7 @@ static const struct column columns[COLUMNS] = {
 	[BYTES] = { "bytes", "CONTENT", VALUE_SIZE, 10 },
 };
 
-/* Exports e->root as layer N of DIR, and puts its row on TABLE. */
+/* Exports e->root as layer N of DIR, and adds its row to TABLE. */
 static int export_layer(struct export *e, const char *dir, unsigned int n,
 			const struct export_options *o, struct table *table)
 {

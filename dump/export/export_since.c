@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What turns one checkpoint into another, as a layer of a container image.
+ * The differences of two checkpoints, as a layer of a container image.
  *
  * A file that was added or changed is in the layer as a whole, and a name that was
  * removed as a whiteout.  The directory of each of them is there, too: who unpacks a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs between two checkpoints, as a layer of a container image. */
+/* The differences of two checkpoints, as a layer of a container image. */
 #ifndef NILFS2_DUMP_EXPORT_SINCE_H
 #define NILFS2_DUMP_EXPORT_SINCE_H
 

@@ -57,7 +57,7 @@ const struct value_flag tree_diff_names[] = {
 
 #define DIFFERS(field) (memcmp(&a->field, &b->field, sizeof(a->field)) != 0)
 
-/* What differs in the two raw inodes themselves. */
+/* The differences of the two raw inodes themselves. */
 static unsigned int compare_attributes(const struct nilfs_inode *a,
 				       const struct nilfs_inode *b)
 {
@@ -235,7 +235,7 @@ static int push(struct diff *d, struct context *cx, const uint64_t ino[2],
 	return 0;
 }
 
-/* What differs of two files, in *WHAT; the content of those of one type too. */
+/* Sets *WHAT to the differences of two files; of the same type, also the content. */
 static int compare_inodes(struct diff *d, struct context *cx,
 			  const uint64_t ino[2],
 			  const struct nilfs_inode inode[2], unsigned int *what)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two states of a directory tree side by side, by path. */
+/* Comparing a directory tree in two checkpoints, A and B, path by path: for the
+   command diff, and for export --since. */
 #ifndef NILFS2_DUMP_TREE_DIFF_H
 #define NILFS2_DUMP_TREE_DIFF_H
 
@@ -10,7 +11,7 @@
 #include "out/value.h"
 #include "vol/root.h"
 
-/* What differs of two files. */
+/* The attributes in which the files at one path differ. */
 enum tree_diff_what {
 	TREE_DIFF_TYPE = 1 << 0,
 	TREE_DIFF_INODE = 1 << 1,	/* its number */
@@ -34,28 +35,29 @@ extern const struct value_flag tree_diff_names[];
 /* Where the differences go. */
 struct tree_diff_sink {
 	/*
-	 * PATH is A's where B is 0, B's where A is 0; else its inode numbers
-	 * in both, and WHAT differs (enum tree_diff_what).  A directory comes
-	 * before its content, which is left out if this returns 1.  A negative
-	 * errno ends the comparison.
+	 * Called with the inode number of PATH in each tree, 0 where the path does
+	 * not exist, and WHAT differs (enum tree_diff_what) if it exists in both.
+	 * A directory comes before its content, which is left out if this returns
+	 * 1.  A negative errno ends the comparison.
 	 */
 	int (*found)(void *arg, const char *path, size_t len, uint64_t a,
 		     uint64_t b, unsigned int what);
 	/* Something at PATH could not be read: the failure text says what. */
 	void (*broken)(void *arg, const char *path, size_t len, int err);
 	void *arg;
-	/* What was in a directory that is in A alone is not looked at. */
+	/* The content of a directory that exists only in A is not reported. */
 	bool whole_directories;
-	/* A directory that is in both comes before what differs in it, with WHAT 0
-	   if it is the same. */
+	/* A directory in both trees is reported before the differences below it,
+	   with WHAT 0 if the directory itself is the same. */
 	bool parents;
-	/* What is no difference by itself, but of files with several names. */
+	/* Bits of WHAT that alone do not make a difference, unless the file has
+	   several names. */
 	unsigned int minor;
 };
 
 /*
- * Compares what is at PATH, and below it, in A and in B.  -ENOENT where it is
- * in neither, -ENOMEM where the memory budget is too small, -EINTR.
+ * Compares PATH and all paths below it in A and in B.  -ENOENT if neither has
+ * PATH, -ENOMEM if the memory budget is too small, -EINTR.
  */
 int tree_diff(struct context *cx, struct root *a, struct root *b,
 	      const char *path, const struct tree_diff_sink *sink);

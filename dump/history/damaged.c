@@ -118,7 +118,7 @@ int damaged_open(struct dump_image *im, struct tool *tool, const char *path,
 	struct context *cx = &tool->cx;
 	int err = image_open_damaged(im, tool, path, NULL);
 
-	/* What is mounted now has been found to be whole. */
+	/* The kernel has found the mounted state to be whole. */
 	if (!im->live && im->dev && (!err || err == -EUCLEAN || err == -EIO))
 		err = open_newest(im, tool, path, err, broken);
 	if (err)

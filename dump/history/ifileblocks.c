@@ -104,7 +104,7 @@ static int gather_versions(struct versions *v, struct context *cx,
 	struct context quiet;
 	int ret, err = 0;
 
-	/* What is beyond a damaged node is looked up later. */
+	/* Blocks below a damaged node are looked up later. */
 	context_child(cx, &quiet);
 	ret = blockmap_cursor_open(&cur, &quiet, &root->ifile.map, 0, false);
 	while (!ret && !err &&

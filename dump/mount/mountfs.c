@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files of a mount.
+ * The files that the command mount serves: inodes and their content, by node number.
+ * mount_fuse.c calls these functions for each request of the kernel.
  *
- * No state of a file is kept between two calls, as its blocks are in the cache of
- * the volume.  So files are not opened, and the number of files in use is not
+ * No state of a file is kept between two calls, because its blocks are in the cache
+ * of the volume.  So files are not opened, and the number of files in use is not
  * limited.
  */
 #include "dump/mount/mountfs.h"

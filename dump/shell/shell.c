@@ -289,7 +289,7 @@ static int arrange(struct tool *tool, const struct cli_command *command)
 		return fail(&tool->cx, -ENOMEM, "words");
 	s->words[0] = (char *)(uintptr_t)s->image;
 	memcpy(s->words + 1, tool->argv, (size_t)tool->argc * sizeof(*s->words));
-	/* In the root directory a default stays what it is. */
+	/* Without a PATH a command shows the root directory; elsewhere add ".". */
 	if (count == place && optional && strcmp(s->cwd, "/"))
 		s->words[count++] = (char *)(uintptr_t)".";
 	for (i = s->kept = place < count ? place : count; i < count; i++) {

@@ -55,7 +55,7 @@ void info_super_report_state(const struct nilfs_super_block *sb,
 bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 		  char *text, size_t size);
 
-/* What holds the space, in blocks, and what cleaning frees of it. */
+/* The use of the space, in blocks, and the part of it that cleaning frees. */
 struct occupancy {
 	uint64_t latest, snapshot, old;	/* the last two: of nothing before */
 	uint64_t recent, dead;		/* within the protection period, or not */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What holds the space of a volume, and what cleaning would free of it.
+ * The use of the space of a volume, and the part of it that cleaning would free.
  *
  * One pass over the DAT counts the live blocks of each segment, as for gc.nilfs2, and
- * what only old checkpoints hold.  What cleaning frees is an upper bound: a cleaner writes
- * metadata, too, and cannot clean a segment that a superblock needs.
+ * the blocks that only old checkpoints keep.  The number of blocks that cleaning frees
+ * is an upper bound: a cleaner writes metadata, too, and cannot clean a segment that a
+ * superblock needs.
  */
 #include "dump/volume/info.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Information on a segment.
+ * The facts of a segment, for the commands segments, map and report.
  *
  * The SUFILE records the number of written blocks and the time, the latest super
  * root gives the active segments, the first log the sequence number, and one pass
