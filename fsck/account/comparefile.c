@@ -200,8 +200,8 @@ static int comparefile_visit_block(void *arg, struct context *cx,
 				listed.vblocknr == b->vblocknr;
 		s->foreign += c->is_foreign;
 	}
-	/* No log lists the virtual block, which has no place, but one that cannot be
-	   read may. What the file has now may be an older version. */
+	/* The virtual block has no place, and no log lists it, except possibly a log
+	   that cannot be read. The present block of the file may be older. */
 	if (!s->is_first && is_data && after && !b->blocknr && b->vblocknr &&
 	    sparse_count(s->in->unread) &&
 	    !versions_choose(&c->w, cx, b->blkoff, b->vblocknr))

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lost data that no pointer shows: data next to overwritten metadata, and data
- * of fdatasync().
+ * Losses that a comparison of pointers does not find: data next to overwritten
+ * metadata, and data that fdatasync() wrote after the latest checkpoint. The account
+ * (account.c) adds them to its list.
  *
  * Only the checksum of a log proves its data, and a repair without --data does
  * not compute it. If the checksum matches with the repaired metadata blocks,
- * all other blocks have their written content. If it does not match, more was
- * overwritten, unless only one block was wrong and the repair is not certain of
- * its former content.
+ * all other blocks of the log have their written content. If it does not match,
+ * other blocks were overwritten too, unless only one block was wrong and the
+ * repair does not know its former content for certain.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -106,7 +106,7 @@ int giveup_run(struct repair *r, struct context *cx)
 
 		round.job.given_up = giveup_next(r);
 		ret = trial_attempt(r, cx, &round, IMPROVEMENT_ANY);
-		/* What failed for this snapshot may succeed without it. */
+		/* A repair that failed may succeed without this snapshot. */
 		r->nfailed = 0;
 		if (ret > 0)
 			ret = array_push(cx, &r->unset, &r->nunset,

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The content of the checkpoint file: derived, or repaired by a new log.
+ * The repair of the checkpoint file: computed in place (the derivation), or by a
+ * new log.
  *
- * All of it is repaired, whatever was found: entries block by block, then the
- * counts and the list of snapshots, which is ordered by number.
+ * The whole file is repaired, independently of the findings: entries block by block,
+ * then the counts and the list of snapshots, which is ordered by number.
  *
- * Nearly all of an entry is the inode of its ifile, and that shows whether the
- * rest can be trusted: an entry whose ifile can be followed is of a checkpoint
- * that exists, whatever its number or its flags have become.  One that cannot,
- * or whose block is another, is looked up in older copies of its block, then
- * derived from the logs.  Where these have nothing better it is called
- * deleted, for there is nothing left to mount.  The checkpoint that the block
- * was written with existed then, whatever the block says, and one that was
- * deleted keeps its number and its time: without them the block is an older
- * version, from before it was made, or, where later ones have them, a new one
- * from after it was deleted.
+ * Most of an entry is the inode of its ifile.  If the map of the ifile can be
+ * followed, the checkpoint exists, even if its number or flags are wrong.  If the
+ * map cannot be followed, or if the block belongs elsewhere, the entry is taken
+ * from an older copy of its block, or else computed from the logs.  If neither has
+ * the entry, the checkpoint is marked as deleted, because nothing of it can be
+ * mounted.
+ *
+ * The checkpoint that wrote a block existed at that time, even if the block has no
+ * entry of it.  The entry of a deleted checkpoint keeps its number and time.  If
+ * they are missing, the block is older than the checkpoint.  If entries of later
+ * checkpoints have them, the block was created after the deletion.
  *
  * An entry is a snapshot if its flag or both neighbours in the list show it: an
  * extra snapshot costs space, but a lost one is lost data.  A deleted entry

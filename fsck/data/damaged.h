@@ -20,7 +20,7 @@
 #include "cli/tool.h"
 #include "find/finding.h"
 
-/* What a check found, as numbers of blocks. All zero: nothing is noted. */
+/* The damage that a check found, as block numbers. All zero: nothing is noted. */
 struct damaged_places {
 	struct sparse logs;	/* that do not match, by their first block */
 	struct sparse blocks;	/* that are wrong or cannot be read */

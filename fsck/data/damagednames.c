@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The names of damaged files in each checkpoint, and their whole versions.
+ * The names of the damaged files that fsck.nilfs2 --data reports, in each checkpoint,
+ * and the newest checkpoint in which each of them is whole.
  *
- * Checkpoints are visited from the newest on. A file that becomes damaged there is
- * searched by one walk through the tree for all of them; then its names are followed
- * from checkpoint to checkpoint, in which only changed directories are read.
+ * Checkpoints are visited from the newest to the oldest. In a checkpoint one walk
+ * through the tree finds the names of all files whose damage begins there. Their
+ * names are then followed from one checkpoint to the next, and only directories that
+ * have changed are read.
  *
- * A version is whole if the check found no damage in its blocks, all of which can be
- * located and are in segments whose logs could be read.
+ * A version is whole if all of its blocks can be located, the check found no damage
+ * in them, and the logs of their segments could be read.
  */
 #include "fsck/data/damaged.h"
 

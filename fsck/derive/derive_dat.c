@@ -249,9 +249,10 @@ static bool agrees_with_listing(const struct derive *v,
 }
 
 /*
- * Derives entry NUMBER, in DE, and its bit in *USED. A number is free when its
- * segment is, and the entry then keeps its content (nilfs_palloc_freev()). The
- * lifetime of a block that a log lists has no end at first.
+ * Derives entry NUMBER, in DE, and its bit in *USED. The number is freed together
+ * with the segment of its block, and the entry then keeps its content
+ * (nilfs_palloc_freev()). The lifetime of a block that a log lists has no end at
+ * first.
  */
 static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 			struct nilfs_dat_entry *de, bool *used)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocks of inodes that the logs list and the DAT has at the same place. */
+/*
+ * The blocks of an inode for computing its map: those that the logs list, and that
+ * the DAT has at the same place. For files, ifiles and the checkpoint file.
+ */
 #ifndef NILFS2_FSCK_FILEBLOCKS_H
 #define NILFS2_FSCK_FILEBLOCKS_H
 

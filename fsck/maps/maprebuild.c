@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rebuilding a map.
+ * Rebuilding the block map of a file whose map has damaged nodes or pointers.
  *
- * The block of an older checkpoint at an offset was the file's content then.
- * If it is still live, it is current.  Otherwise it is stale, which is better
- * than nothing if the file is known to have a block there: at an invalid
- * pointer, in a directory, or if some logs cannot be read.
+ * A missing block is searched in older checkpoints.  A block at the same offset
+ * there is current if it is still live.  Otherwise it is outdated; it is used only
+ * if the file must have a block there: at an invalid pointer, in a directory, or if
+ * some logs cannot be read.
  *
  * Two streams are merged in the order of the file: valid blocks of the old map,
  * which is walked once more, and the runs of blocks that were found.  If

@@ -53,7 +53,7 @@ struct dirwrite {
 	uint64_t pending_ino;
 	uint8_t pending_type;
 	struct entrywalk_name pending_name;
-	/* Suspects for duplicate names, and all names, if TAGS_KNOWN. */
+	/* Names that may be duplicates; if TAGS_KNOWN, the tags of all names. */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects;
 	struct keptnames kept;

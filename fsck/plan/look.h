@@ -73,9 +73,9 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 void look_fini(struct look *l);
 
 /*
- * The same for a mounted volume that is cleaned meanwhile: checks it without a word,
- * and again at a new checkpoint if something was found, a few times. Prints what
- * each of the last checks has found. L is the last check, with these findings.
+ * The same for a mounted volume while a cleaner runs: checks it without output, and,
+ * if there are findings, a few times again at a new checkpoint. Prints the findings
+ * that all checks have in common. L is the last check, with these findings.
  */
 int shared_run(struct look *l, struct tool *tool, const struct options *o,
 	       struct dev *dev);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The check of a mounted volume that is cleaned meanwhile.
+ * The check of a mounted volume while a cleaner runs (--share).
  *
- * A cleaner frees segments of the state that is checked, and the kernel writes to
- * them: what is read there then is damage that does not exist.  It is at another place
- * in a later state, while real damage stays.  So a check that finds something is
- * repeated with a new state, until it finds only what the ones before have found, or
- * nothing of that.
+ * A cleaner frees segments of the checkpoint that is checked, and the kernel writes to
+ * them.  The check then reads other blocks, and reports damage that does not exist.
+ * A check of a later checkpoint finds such damage at other places, but real damage at
+ * the same place.  So a check with findings is repeated at a new checkpoint, until
+ * two checks have the same findings, or no finding is in both.  Only findings that
+ * all checks have in common are reported.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static void drop_kept(struct look_kept *k)
 	*k = (struct look_kept){ 0 };
 }
 
-/* Sorts K, without history unless ALL, and drops what is not in BEFORE (NULL: has
-   everything): the number that it had before that. */
+/* Sorts K, without history unless ALL, and drops the findings that are not in BEFORE
+   (NULL: none is dropped). Returns the number of findings before that. */
 static size_t keep_common(struct look_kept *k, const struct look_kept *before,
 			  bool all)
 {
@@ -82,7 +83,7 @@ static void print_shared(void *arg, const struct finding *f)
 	findprint_finding(&tool->report, f);
 }
 
-/* Lists what check number N has found, for a user who wants to know. */
+/* Lists the findings of check number N, with -v. */
 static void list_found(struct tool *tool, unsigned int n, const struct look_kept *k)
 {
 	char place[PLACE_TEXT_MAX];

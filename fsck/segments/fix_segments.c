@@ -99,11 +99,11 @@ static uint32_t count_claims(const struct work *w, uint64_t from, uint64_t end,
 }
 
 /*
- * Follows the sound logs of S: their summaries can be read, they are part of a
- * checkpoint, and not of a later time than the volume's latest.  Where one ends
- * at s->expected and the DAT names nothing after it, it was the last: logs of no
- * checkpoint can follow.  Logs of fdatasync() are among these if a crash came before
- * the checkpoint: they count if the DAT names a block of them, if they end at
+ * Follows the sound logs of S.  The summary of a sound log can be read, the log is
+ * part of a checkpoint, and it is not newer than the latest log of the volume.  A log
+ * that ends at s->expected is the last one if the DAT names no block after it: logs
+ * without a checkpoint can follow.  A log of fdatasync() has no checkpoint if a crash
+ * came first.  It counts if the DAT names one of its blocks, if it ends at
  * s->expected, or if a log that counts follows.
  */
 static int follow_logs(struct work *w, struct context *cx, struct segment *s)

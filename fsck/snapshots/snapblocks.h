@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* New content for blocks of snapshots and plain checkpoints (snapblocks.c);
-   other checkpoints, nearest first (nearcps.c). */
+/*
+ * Repairs outside the latest state: new content for blocks of snapshots and plain
+ * checkpoints (snapblocks.c), and the search for good content in the nearest other
+ * checkpoints (nearcps.c). Fixers of maps, ifiles and directories use both.
+ */
 #ifndef NILFS2_FSCK_SNAPBLOCKS_H
 #define NILFS2_FSCK_SNAPBLOCKS_H
 

@@ -258,10 +258,10 @@ static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 }
 
 /*
- * One of the first root and LATER, which has the checkpoint of the first root,
- * is misnumbered. Moves it after the correctly numbered log with the previous
- * checkpoint. Among logs of the same second, one number may contradict only one
- * other.
+ * The first root and LATER have the same checkpoint, so the log of one of them has a
+ * wrong number. Moves that root after the correctly numbered log with the previous
+ * checkpoint. Among logs of the same second, a wrong number may contradict only one
+ * other number.
  */
 static void place_misnumbered(struct rootsearch *rs, struct root_log *later)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The search for flipped bits after a check has found damage; and the proof by
- * checksum that a derived block equals the one that was written.
+ * The checksum of a log as a witness: it proves that a computed block equals the
+ * block that the log wrote.  It also finds flipped bits after a check has found
+ * damage.
  *
- * The log that wrote the block has a checksum over it.  The difference of that
- * checksum and the blocks on the device is computed once per log.  The effect
- * of a replaced block follows from that block alone (base/crc.h).
+ * The difference between the stored checksum and that of the blocks on the device
+ * is computed once for each log.  The effect of a replaced block follows from that
+ * block alone (base/crc.h).
  *
  * The search needs only a superblock, for the layout and the seed of the
  * checksums, because a flipped bit in the latest log may prevent opening the
@@ -13,7 +14,7 @@
  * chain, and the others of segments in use; of all segments if the SUFILE is
  * unknown.  Logs with only file data are read if all data is checked.  Each bit
  * found becomes a finding with the wrong and the right byte.  If only a
- * superblock is wrong, only the logs from there on are read.
+ * superblock is wrong, only its log and the later logs are read.
  *
  * If a repair would release content because of an inode, the logs of that inode
  * and of the entries that name it are read: a flipped bit may be the cause, or
