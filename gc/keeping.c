@@ -4,9 +4,9 @@
  *
  * A snapshot has no name and no owner on disk, and the calls of the kernel can write
  * none.  So the host has a record, a text with the number and time of each snapshot
- * that the rule has made.  What is not in it was made by hand: a record that is lost
- * keeps snapshots, and drops none.  Both values must match, since numbers are used
- * again after a rollback, and on copies with the same UUID.
+ * that the rule has made.  A snapshot that is not in the record counts as made by hand:
+ * if the record is lost, all snapshots are kept.  Both values must match, since numbers
+ * are used again after a rollback, and on copies with the same UUID.
  */
 #include "gc/keeping.h"
 

@@ -14,7 +14,7 @@
 #include "gc/plan/keep.h"
 #include "vol/volume.h"
 
-/* What becomes of a checkpoint: FATE of a point. */
+/* The decision about a checkpoint: FATE of a point. */
 enum keeping_fate {
 	KEEPING_PLAIN,		/* it is a plain checkpoint, and stays one */
 	KEEPING_HAND,		/* a snapshot that was not made by the rule */

@@ -2,9 +2,9 @@
 /*
  * The service: --watch and --status.
  *
- * What the service does is in a file of /run, one number or text in a line, which
- * --status reads; so no connection between the two is needed, and a service that was
- * killed is recognized by its process number.
+ * The service writes its state to a file in /run, one number or text in a line, which
+ * --status reads.  So the two need no connection, and a service that was killed is
+ * recognized by its process number.
  */
 #include <errno.h>
 #include <inttypes.h>

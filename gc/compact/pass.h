@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One pass of compaction over a volume.
+ * One pass of compaction over a volume: batches that move live blocks to the front.
+ * compact.c makes one pass, or more.
  */
 #ifndef NILFS2_GC_PASS_H
 #define NILFS2_GC_PASS_H
@@ -12,7 +13,7 @@
 #include "gc/compact/space.h"
 #include "gc/move/collector.h"
 
-/* All zero but for the first two at the beginning; owns OLD. */
+/* The caller sets `all` and `in_order`; all other members are zero at first. */
 struct pass {
 	bool all;	/* full segments at the front move, too */
 	/*
@@ -26,7 +27,7 @@ struct pass {
 		bool ended;	/* there was a last batch */
 	} was;
 	bool done;		/* there is nothing left to be done */
-	struct bitmap old;	/* segments before the pass */
+	struct bitmap old;	/* segments before the pass; owned */
 	/* Of a batch: */
 	struct collector *k;	/* borrowed */
 	struct batch_options batch;
@@ -35,10 +36,10 @@ struct pass {
 };
 
 /*
- * Makes batches with K until all blocks present at its beginning are as far at
- * the front as possible; or, if only CERTAIN ones are allowed, before the first
- * batch without certain gain.  It ends, but need not gain anything.  Fails as
- * collector_open() and collector_move().
+ * Makes batches with K until all blocks that exist at the beginning of the pass are as
+ * close to the front as possible.  With CERTAIN it ends before the first batch that may
+ * gain nothing.  A pass always ends, and may gain nothing.  Fails as collector_open()
+ * and collector_move().
  */
 int pass_run(struct pass *p, struct context *cx, struct collector *k,
 	     bool certain);

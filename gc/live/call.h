@@ -30,7 +30,7 @@ struct call_victim {
 struct call {
 	const struct live *live;
 	struct volume *vol;	/* its superblock and cache, for the logs */
-	/* What is kept: snapshots, and checkpoints from protect_cno on. */
+	/* Checkpoints that are kept: snapshots, and all from protect_cno on. */
 	struct liveness kept;
 	bool verify;		/* the checksums of logs whose blocks move; set by
 				   the caller */

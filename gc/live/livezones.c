@@ -18,17 +18,17 @@
  * segment without any number in use: a number that was freed keeps its entry, and may be
  * allocated between a look and the call, which would then free that of another block.
  * Those without blocks may have a written zone, so it is reset before they are freed.
- * One that the older superblock may need is left for later: a mount marks segments
- * so whose logs it has recovered.
+ * A segment that the older superblock may need is left for later: a mount marks the
+ * segments whose logs it has recovered in the same way.
  *
  * A clean segment can be allocated until it is marked.  The kernel then has it as
  * active, or counts its blocks; both is read back, and neither can change while a
  * segment is in use and not active.
  *
- * A reader may have looked up the position of a block before it was moved, and not have
- * begun to read: the kernel does not wait for it.  What is read then is the content of
- * a later log with any cleaner, but only if the segment was allocated meanwhile.  After a
- * reset it is nothing, so the reset waits.
+ * A reader may have looked up the position of a block before the block was moved, and
+ * may read it later: the kernel does not wait for such a reader.  With any cleaner it
+ * reads the content of a later log if the segment was allocated meanwhile.  After a
+ * reset it reads zeros, so the reset waits.
  */
 #include "gc/live/livezones.h"
 

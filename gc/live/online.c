@@ -80,11 +80,12 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	if (stat.ss_nongc_ctime != r->written)
 		r->changed = r->clock();
 	r->written = stat.ss_nongc_ctime;
-	/* A writer waits rather than that it finds no space. */
+	/* With few clean segments calls are large, so that writers wait and do not get
+	   ENOSPC. */
 	clean = stat.ss_ncleansegs;
 	limit->moved = clean > r->o->scarce && r->clock() - r->changed < IDLE_MS ?
 			       r->paced : IDLE_BLOCKS;
-	/* What is held is missing for writers meanwhile. */
+	/* Writers cannot use held segments during the call. */
 	limit->held = clean > r->reserve + 4 ? (clean - r->reserve) / 4 : 1;
 	if (r->dev->zones)
 		clean -= limit->held < clean ? limit->held : clean;

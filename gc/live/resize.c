@@ -40,7 +40,7 @@
 /* Clean segments of the head beyond those that the blocks of the tail need. */
 #define SPARE_SEGMENTS 4
 
-/* What is in the head and the tail. */
+/* The counts of the head and the tail. */
 struct room {
 	struct nilfs_geometry geo;
 	uint32_t reserved;	/* percent */

@@ -95,7 +95,7 @@ uint64_t collector_room(const struct collector *k);
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room);
 
-/* Whether memory or k->most was full with the present victims, or fewer. */
+/* Whether the batch has as many victims as when memory or k->most was last full. */
 bool collector_is_sated(const struct collector *k);
 
 /* Sorts the load as collector_move() will. */

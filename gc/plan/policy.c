@@ -6,11 +6,11 @@
  * ones come by segment number, so that the same volume always has the same
  * order.  Live blocks are exact here, while an online cleaner has to estimate
  * them.  So there is an exact optimum for freeing some segments by moving the
- * fewest blocks: those with the fewest live blocks.  (For k victims the k
- * emptiest have the least sum; whether that many gain enough depends on k and
- * that sum alone.)  This holds within a batch.  Each of n batches but one may
- * leave a segment that is not full, so that all of them move no more than the
- * fewest blocks that free n - 1 segments more in one; metadata, which each
+ * fewest blocks: those with the fewest live blocks.  (Of all sets of k victims the
+ * k emptiest segments have the smallest sum of live blocks; the gain depends only on
+ * k and that sum.)  This holds within a batch.  Each of n batches except one may
+ * leave a segment that is not full.  So n batches move at most the fewest blocks
+ * with which one batch would free n - 1 additional segments.  Metadata, which each
  * batch writes again, is not counted.  The optimum over several batches is not
  * known.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pictures.
+ * The picture that gcsim.nilfs2 --svg draws.
  *
  * All curves of a kind share a plot, to compare policies.  Write amplification
  * is that of the time between two samples; a mean since the beginning would

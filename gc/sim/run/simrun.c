@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A run.
+ * One run of the simulator: the operations of a workload or trace on one volume with
+ * one policy.
  *
- * Before a block is written there must be enough clean segments for it and for
- * all dirty metadata; otherwise the cleaner runs.
+ * Before a block is written, the cleaner runs until the clean segments have room for
+ * the block and for all dirty metadata.
  */
 #include "gc/sim/run/simrun.h"
 

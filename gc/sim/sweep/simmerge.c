@@ -123,7 +123,7 @@ static int next_member(char **at, struct member *m)
 		return m->text ? 1 : -1;
 	}
 	if (**at != '[' && **at != '{') {
-		/* It is moved by one byte, to make room for a NUL. */
+		/* The text is moved by one byte, to make room for a NUL. */
 		len = strcspn(*at, ",}] \t\r\n");
 		m->text = *at - 1;
 		memmove(m->text, *at, len);
