@@ -323,7 +323,7 @@ static int add(struct mkfs *m)
 	progress_end(progress);
 	if (ret == -ENOSPC)
 		return added_too_much(m);
-	/* What comes from a pipe was not measured. */
+	/* A source that is a pipe was not measured. */
 	if (!ret)
 		ret = add_check_room(&m->add, cx, m->add.clean -
 				     c->end.clean_segments);

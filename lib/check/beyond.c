@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What lies beyond the end of a device that is shorter than its volume.
+ * The blocks beyond the end of a device that is shorter than its volume.
  *
  * The blocks in use are those of the entries of the DAT that an existing checkpoint
  * has, and those of the DAT itself. Each of the latter that is beyond the end hides

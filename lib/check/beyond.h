@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A device that is shorter than its volume: a truncated image, or a partition that was
- * made smaller. What of the volume lies beyond its end?
+ * A device that is shorter than its volume, as a truncated image, or a partition that
+ * was made smaller: the blocks in use beyond its end.
  */
 #ifndef NILFS2_CHECK_BEYOND_H
 #define NILFS2_CHECK_BEYOND_H

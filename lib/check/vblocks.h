@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Looking up many entries of the DAT.
+ * Looking up many virtual blocks, that is, entries of the DAT.
  *
  * The pointers of a map mostly have consecutive numbers.  So the block of
  * entries of the last lookup is kept, and the next lookup takes a comparison
  * and an index.  For one thread.
+ *
+ * The pass over the DAT also collects entries as runs (struct datruns) if memory
+ * allows it.  A lookup in a run reads no block of the DAT.
  */
 #ifndef NILFS2_CHECK_VBLOCKS_H
 #define NILFS2_CHECK_VBLOCKS_H

@@ -70,7 +70,7 @@ static void print_choices(const char *text)
 	fflush(stdout);
 }
 
-/* What the tabulator key does. */
+/* Completes the word at the cursor, for the tabulator key. */
 static unsigned char complete_line(EditLine *edit, int key)
 {
 	const LineInfo *info = el_line(edit);

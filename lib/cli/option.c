@@ -59,7 +59,7 @@ static int read_number(const char *text, uint64_t *value)
 
 	errno = 0;
 	v = strtoull(text, &end, text_base(text));
-	/* strtoull() takes blanks and signs; a number here has neither. */
+	/* strtoull() accepts blanks and signs, which are not allowed here. */
 	if (*text < '0' || *text > '9' || *end)
 		return -EINVAL;
 	if (errno == ERANGE)

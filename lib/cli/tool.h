@@ -113,7 +113,7 @@ struct tool {
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
 
-/* What a command that runs others, a shell, adds to each of them. */
+/* Changes that a shell, a command that runs others, makes to each of them. */
 struct tool_shell {
 	/* Changes the defaults in the structure of options. */
 	void (*preset)(const struct tool_shell *shell,

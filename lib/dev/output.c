@@ -301,7 +301,7 @@ int output_commit(struct output *o, struct context *cx)
 	fd = openat(o->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || (fsync(fd) && errno != EINVAL)) {
 		err = fail(cx, -errno, "%s: flush of its directory", o->path);
-		/* What it has replaced cannot be brought back. */
+		/* A replaced file cannot be restored. */
 		if (!o->replaces)
 			unlinkat(o->dir, o->name, 0);
 	}

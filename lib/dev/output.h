@@ -20,7 +20,7 @@
 
 #include "base/context.h"
 
-/* What happens to an existing file with the name. */
+/* The treatment of an existing file with the name. */
 enum output_there {
 	OUTPUT_KEEP,	/* keep it; there is no option to replace it */
 	OUTPUT_ASK,	/* keep it; the message mentions --force */

@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "dev/dev.h"
 
-/* What waits are measured with: functions of the tool, in milliseconds. */
+/* The clock of the tool, in milliseconds, and a function that waits. */
 struct paced_clock {
 	uint64_t (*now)(void);
 	void (*wait)(uint64_t ms);

@@ -262,7 +262,7 @@ static int qcow2_write(struct dev *dev, struct context *cx, uint64_t off,
 	return err;
 }
 
-/* Not of an image in creation, whose tables change by a search. */
+/* Only for an image that is read: in one that is created, a search replaces tables. */
 static bool qcow2_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
 	struct qcow2 *q = (struct qcow2 *)dev;

@@ -28,7 +28,7 @@ struct writer {
 	 * were counted, and the last segment written.
 	 */
 	bool direct, counted;
-	bool waits;	/* for a rebuilt DAT that leads to the latest checkpoint */
+	bool waits;	/* until the rebuilt DAT has the latest checkpoint */
 	struct directwriter_known known;
 	uint64_t latest_segnum;
 	struct metafile_env env;

@@ -96,7 +96,7 @@ void segmap_text(const struct segmap *m, struct out *out,
 void segmap_svg(const struct segmap *m, struct svg *s, const char *title);
 
 /*
- * Puts N maps with their NAMES as one SVG document; its title is that of the last one.
+ * Writes N maps with their NAMES as one SVG document, with the title of the last map.
  * 0 or -ENOMEM.
  */
 int segmap_document(struct context *cx, struct out *out, struct segmap *const *maps,

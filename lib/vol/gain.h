@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What cleaning a segment gains, for those that clean and those that forecast it. */
+/* The gain of cleaning a segment, for cleaning and for forecasts. */
 #ifndef NILFS2_VOL_GAIN_H
 #define NILFS2_VOL_GAIN_H
 

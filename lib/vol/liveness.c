@@ -28,9 +28,9 @@
 #define CHUNK_SEGMENTS 1024u
 
 /*
- * Blocks whose first checkpoint is one of FIRST ... LAST are current or in some
- * snapshot if they end after HELD: the next snapshot, which is LAST.  If old checkpoints
- * are counted, LAST is the next checkpoint.
+ * The blocks whose first checkpoint is one of FIRST ... LAST.  Such a block is current
+ * or in a snapshot if it ends after HELD, the next snapshot.  LAST equals HELD, or, if
+ * old checkpoints are counted, it is the next checkpoint.
  */
 struct epoch {
 	uint64_t first, last;
@@ -238,7 +238,7 @@ static int count_own_block(void *arg, struct context *cx,
 	return count_own(c, cx, &c->runs[cx->threads], item->ptr);
 }
 
-/* Counts with the N snapshots of SNAPSHOTS; CHECKPOINTS becomes part of the result. */
+/* Counts the live blocks, with N SNAPSHOTS.  The result *LP owns CHECKPOINTS. */
 static int count_volume(struct volume *vol, struct context *cx,
 			uint64_t protect_cno, const uint64_t *snapshots, size_t n,
 			uint64_t *checkpoints, size_t ncheckpoints,

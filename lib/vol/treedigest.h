@@ -8,8 +8,8 @@
 
 #define TREEDIGEST_TEXT 33 /* with the NUL */
 
-/* What a tar archive has before the digest, as the comment of its first member, if it
-   holds what differs from that state. */
+/* The comment of the first member of a tar archive with the differences from a state
+   begins with this key, before the digest of that state. */
 #define TREEDIGEST_KEY "NILFS2.since="
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is done to the attributes of all files of a source.
+ * Changes of the attributes of all files of a source: owners, times, exclusions.
  *
  * A source fills an entry with the attributes of a file, and the same changes are
  * made to it for every source.  Ids are numbers, since user names of this machine

@@ -31,7 +31,7 @@
 #define CHUNK 256u	/* slots that are allocated together */
 #define MANY 1024u	/* segments that are left out together */
 
-/* What is known of a segment. */
+/* Bits of logindex.known: the known facts of a segment. */
 #define ASKED 1u
 #define OWN 2u		/* not what the base has counts */
 #define BEGUN 4u	/* whether a log begins it, as BEGINS says */

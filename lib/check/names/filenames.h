@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A path, and all names of a file, from one checkpoint to the next. */
+/*
+ * Following files through many checkpoints: the inode at a path (struct trail), and
+ * all names of one inode (struct filenames).  For history, lost names, and the names
+ * of damaged files.
+ */
 #ifndef NILFS2_CHECK_FILENAMES_H
 #define NILFS2_CHECK_FILENAMES_H
 
@@ -11,7 +15,7 @@
 #include "disk/ondisk.h"
 #include "vol/root.h"
 
-/* A directory on the path, as it was when it was read last. */
+/* A directory on the path, as of the last checkpoint in which it was read. */
 struct trail_step {
 	bool known;
 	uint64_t dir;
@@ -40,9 +44,9 @@ int filenames_set_trail(struct trail *t, struct context *cx, const char *path,
 void filenames_free_trail(struct trail *t);
 
 /*
- * The inode number at the path in ROOT.  A directory is read only if it does
- * not have the blocks that it had the last time.  -ENOENT, -ENOTDIR; -EUCLEAN,
- * -EIO once for a directory that cannot be read whole, then -ENOENT.
+ * Sets *INO to the inode number at the path in ROOT.  A directory is read only if its
+ * blocks differ from those of the last lookup.  -ENOENT, -ENOTDIR; -EUCLEAN, -EIO once
+ * for a directory that cannot be read completely, then -ENOENT.
  */
 int filenames_follow(struct trail *t, struct context *cx, struct root *root,
 		     uint64_t *ino);

@@ -62,7 +62,7 @@ enum walk_mode {
 struct walk {
 	struct check *c;
 	struct volume *vol;		/* volume of the worker */
-	/* What the worker finds is kept in the list until its segments are
+	/* The findings of the worker, kept in the list until its segments are
 	   done. */
 	struct findings *found;
 	struct inorder_list list;

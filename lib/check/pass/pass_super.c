@@ -18,8 +18,8 @@
  * checkpoint.
  *
  * While the volume is mounted, the kernel writes such logs, and superblocks.
- * What is wrong while it is written is right if it is read again.  No later
- * pass reads anything that the kernel overwrites.
+ * A structure that is wrong because it was being written is right when it is read
+ * again.  No later pass reads anything that the kernel overwrites.
  */
 #include <errno.h>
 #include <inttypes.h>
