@@ -35,7 +35,7 @@
 /* The most memory of caches and tables. */
 #define MEMORY (32u << 20)
 
-/* The file is written at most so often, in milliseconds. */
+/* The minimum interval between two writes of the file, in milliseconds. */
 #define WRITE_MS 1000
 
 static const char *const states[] = {

@@ -130,7 +130,7 @@ static int put_file(struct cat *cat, struct file *file, uint64_t ino)
 	return err;
 }
 
-/* Puts the file that was searched; the search goes on, for none. */
+/* Prints the file that was found; the search then finds no other. */
 static int put_logged(void *arg, struct logged_file *file)
 {
 	struct cat *cat = arg;

@@ -93,8 +93,8 @@ typedef int logblocks_found(void *arg, struct context *cx,
 
 /*
  * Calls FOUND for each of FILES that is wanted.  A block counts as found if the map
- * of the file refers to it and the checksum of its log is right; with `rescue` the
- * DAT or, without it, the list of a log is believed, too.  Unreadable blocks count as
+ * of the file refers to it and the checksum of its log is right; with `rescue` an
+ * entry of the DAT, or else a listing in a log, is enough.  Unreadable blocks count as
  * lost.  If the blocks of all files exceed the memory budget, further
  * passes over the lists of the logs are made.  -ENOMEM if the nodes of one file
  * exceed it, -EINTR; failures of FOUND.

@@ -47,8 +47,8 @@ int mountnode_root(struct mountfs *fs, struct context *cx, uint64_t cno,
 }
 
 /*
- * An inode that does not exist is lost: no node is made of anything but a name.
- * So is what the kernel takes for no file: nilfs_read_inode_common(), and VFS.
+ * An inode that does not exist counts as lost, because nodes are made from names only.
+ * So does an inode that the kernel refuses: nilfs_read_inode_common(), and VFS.
  */
 int mountnode_inode(struct mountfs *fs, struct context *cx, uint64_t node,
 		    struct root **root, uint64_t *ino, struct nilfs_inode *inode)

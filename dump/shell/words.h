@@ -19,10 +19,10 @@ struct words {
 };
 
 /*
- * Splits LINE at blanks.  A backslash takes the next character as it is, but \xHH is the
- * byte with that number, as names are printed; so it is between double quotes;
- * between single quotes all characters are themselves.  *W is freed with words_free(),
- * after a failure too.  -EINVAL with the failure text, -ENOMEM.
+ * Splits LINE at blanks.  After a backslash a character has no special meaning, but \xHH
+ * is the byte with that number, as names are printed.  Both also apply between double
+ * quotes.  Between single quotes no character has a special meaning.  *W is freed with
+ * words_free(), after a failure too.  -EINVAL with the failure text, -ENOMEM.
  */
 int words_split(struct words *w, struct context *cx, const char *line);
 

@@ -203,10 +203,10 @@ static int list_written(struct sides *s, struct context *cx)
 }
 
 /*
- * Whether the entries of the DAT lead where they led, and live as they lived,
- * unless the repair ended that; those that it added do not count.  1, 0, a
- * failure.  S->changed has those that do not, and with LOOK those whose block was
- * written, or is in no log that can be read.
+ * Whether the entries of the DAT have the same blocks and lifetimes as before the
+ * repair; a lifetime may have been ended, and added entries do not count.  1, 0, a
+ * failure.  S->changed has the entries that differ, and with LOOK those whose block
+ * was written, or is in no log that can be read.
  */
 static int compare_dat(struct sides *s, struct context *cx, bool look)
 {

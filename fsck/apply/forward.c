@@ -10,7 +10,7 @@
  * last, when the sizes of files are known.
  *
  * The logs that are read must stay valid until the new log is complete, so
- * their segments are not allocated, whatever their SUFILE entries are.
+ * their segments are not allocated, regardless of their entries in the SUFILE.
  */
 #include "fsck/apply/repair.h"
 

@@ -119,8 +119,8 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 	while (ret > 0 && (ret = listings_next(&l, cx, &log)) > 0) {
 		bool counts = !(log.flags & NILFS_SS_SYNDT);
 
-		/* It goes on where the sound ones end, and lists all of its
-		   blocks. */
+		/* A sound log begins where the previous one ends, and lists
+		   all of its blocks. */
 		if (l.is_former || log.pseg != s->start + end ||
 		    (log.verdict != RULE_OK &&
 		     log.verdict != RULE_LOG_SUMBYTES_UNUSED))
@@ -190,7 +190,7 @@ static struct nilfs_segment_usage usage_of(const struct segment *s,
 			.su_flags = le32_make(flags),
 		};
 	}
-	/* The DAT cannot say where nothing lives: the entry stays. */
+	/* The DAT does not show that a segment has no live block: keep the entry. */
 	if (!s->known && nblocks) {
 		su.su_flags = le32_make(DIRTY | ERROR);
 		su.su_nblocks = le32_make(nblocks);

@@ -2,9 +2,9 @@
 /*
  * One call of the kernel's cleaner.
  *
- * The kernel believes what the call says: it moves the blocks that it lists, frees the
- * numbers, deletes the checkpoints and marks the segments as clean, even if live blocks
- * are left in them.  So everything is verified here: the sequence number and the
+ * The kernel does not verify the call: it moves the listed blocks, frees the listed
+ * numbers, deletes the listed checkpoints and marks the segments as clean, even if live
+ * blocks are left in them.  So everything is verified here: the sequence number and the
  * length of a segment are the same before and after its logs are read, and right
  * before the call; blocks of logs with a wrong checksum are not moved, since they
  * would get a matching one; no snapshot is among the checkpoints to delete; and a
@@ -12,11 +12,10 @@
  * holds the lock of the cleaner, so that a segment in use is not freed, and a free one
  * not written, meanwhile.
  *
- * Which blocks are live is defined as in nilfs_vdesc_is_live() and
- * nilfs_bdesc_is_live() of nilfs-utils, with entries of the DAT by
- * NILFS_IOCTL_GET_VINFO.  A live block that becomes dead before the call is moved for
- * nothing.  A checkpoint that becomes a snapshot in this moment makes the call fail,
- * since its number is in the list of checkpoints to delete.
+ * Live blocks are those of nilfs_vdesc_is_live() and nilfs_bdesc_is_live() of
+ * nilfs-utils, with entries of the DAT by NILFS_IOCTL_GET_VINFO.  A live block that
+ * becomes dead before the call is moved without need.  If a checkpoint becomes a snapshot
+ * in between, the call fails, since it lists this checkpoint for deletion.
  *
  * The kernel keeps the blocks of a file at a checkpoint together, and writes these
  * groups in reverse order of their first appearance.  So blocks are listed from the
@@ -107,8 +106,8 @@ uint64_t call_need(const struct call *c)
 }
 
 /*
- * Reads what *V is now of segment SEGNUM: 1, 0 if it is clean, being written or marked
- * as erroneous, or -errno.
+ * Reads the present state of segment SEGNUM to *V: 1, 0 if it is clean, being written or
+ * marked as erroneous, or -errno.
  */
 static int look_at(struct call *c, struct context *cx, uint64_t segnum,
 		   struct call_victim *v)
@@ -142,7 +141,7 @@ static int look_at(struct call *c, struct context *cx, uint64_t segnum,
 	return ret ? ret : 1;
 }
 
-/* Whether V is still as it was: 1, 0, or -errno. */
+/* Whether V has not changed since it was read: 1, 0, or -errno. */
 static int is_unchanged(struct call *c, struct context *cx,
 			const struct call_victim *v)
 {
@@ -196,7 +195,7 @@ static int compare_vblocknr(const void *a, const void *b)
 /*
  * Of the vdescs from FROM on keeps those that are live, and lists the numbers and the
  * periods of dead ones.  Blocks that are not at the position of their entry were moved
- * or rewritten, and are of no concern.
+ * or rewritten, and are left out.
  */
 static int sort_out_vdescs(struct call *c, struct context *cx, size_t from)
 {
@@ -300,7 +299,7 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 	struct log log;
 	int ret = 0;
 
-	/* Between calls snapshots may come and go. */
+	/* Snapshots may be made and deleted between calls. */
 	if (!before.victims) {
 		free(c->kept.snapshots);
 		ret = live_checkpoints(c->live, cx, NILFS_SNAPSHOT,

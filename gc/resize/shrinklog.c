@@ -2,14 +2,14 @@
 /*
  * The last log before a volume becomes smaller.
  *
- * It is in a segment of its own (lib/log/resize.h).  So the segment written
- * last would stay partly used, and the new one partly empty.  Therefore this
- * log also moves the live blocks of the former, whose log no superblock names
- * any more, and those of other segments, as long as there is room.
+ * The log begins in a fresh segment (lib/log/resize.h).  So the segment written
+ * last would stay partly used, and the new one partly empty.  Therefore the log
+ * also moves the live blocks of that segment, whose log no superblock names any
+ * more, and those of other segments, while there is room.
  *
- * That still leaves dead blocks: each log rewrites some metadata, and the old
- * blocks are scattered over segments that are not worth moving, since moving
- * writes metadata, too.  None is left if this log rewrites all metadata, and
+ * Some dead blocks remain: each log rewrites some metadata, and the old blocks
+ * are scattered over segments whose cleaning would gain less than the metadata
+ * that it writes.  No dead block remains if the log rewrites all metadata, and
  * moves the live blocks of all segments with metadata or a dead block.
  */
 #include "gc/resize/shrinklog.h"

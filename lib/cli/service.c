@@ -34,7 +34,7 @@ void service_notify(const char *state)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* A manager that has gone is no reason to stop. */
+	/* The service continues if its manager has exited. */
 	if (sendto(fd, state, strlen(state), MSG_NOSIGNAL,
 		   (struct sockaddr *)&to,
 		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0)

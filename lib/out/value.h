@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Values and the kinds of them: how one looks in text and in JSON.
+ * Kinds of values, and their forms in text and in JSON.
  *
  *	kind		text			JSON
  *	U64, I64	1234			1234
@@ -24,9 +24,9 @@
  * pairs of hexadecimal digits.  KEY_hex is there exactly where KEY is not
  * faithful, so nothing is lost.
  * (4) A string that the caller made of letters, digits and the like, with
- * nothing to escape: it is put as it is.
- * Times are in the zone of the writer, in JSON in UTC.  KEY_names is an array of strings; flags without a name appear
- * in it, and in text, as one hexadecimal number.
+ * nothing to escape: it is written unchanged.
+ * Times are in the zone of the writer, in JSON in UTC.  KEY_names is an array of strings;
+ * flags without a name appear in it, and in text, as one hexadecimal number.
  */
 #ifndef NILFS2_OUT_VALUE_H
 #define NILFS2_OUT_VALUE_H

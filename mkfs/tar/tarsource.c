@@ -306,7 +306,7 @@ static int add_name(struct tarlayer *l, struct context *cx,
 	}
 	if (is_dir)
 		return add_directory(l, cx, m, node);
-	/* A lower directory of that name is gone, even if one replaces the file. */
+	/* A lower directory of that name is removed, even if another one replaces the file. */
 	ret = m->link ? add_link(l, cx, &to, node) :
 			add_inode(l, cx, m, node);
 	n->hides = true;

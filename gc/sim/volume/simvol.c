@@ -4,8 +4,8 @@
  *
  * A block is live if the map of logical blocks refers to it: owner[place] is
  * the block written there, and it is live if at[owner[place]] is that place.
- * So a block dies by being mapped elsewhere, and need not be removed from a
- * list; the cleaner examines the places of a segment as a real one reads the
+ * So a block becomes dead when its logical block is mapped elsewhere, and need not be
+ * removed from a list; the cleaner examines the places of a segment as a real one reads the
  * summaries of its logs.  Blocks needed by snapshots follow from the birth and
  * death of a place, which are recorded only if there is a history.
  *

@@ -6,7 +6,7 @@
  * list of snapshots.  The kernel keeps that list ordered by number, which is
  * the order of the file, so it is not walked: each snapshot must link to the
  * one before and the one after it, and the header to the first and the last.
- * So the check ends whatever the links are.
+ * So the check ends with any links.
  *
  * A deleted checkpoint leaves an invalid entry with its old content, and a
  * block whose checkpoints are all deleted becomes a hole.  Entries that were
