@@ -345,7 +345,49 @@ static int clean_by(struct tool *tool, const struct options *o,
 	return ret;
 }
 
-/* The same with a mounted volume, by calls of the kernel. */
+/*
+ * Reports why a run with O does not free more: the blocks of BLOCK_SIZE that are not in
+ * the latest state, by what keeps them; if it IS_SHORT of what was requested, or of all,
+ * with the option that would free most.
+ */
+static void put_rest(struct report *r, const struct options *o,
+		     const struct clean_rest *rest, uint32_t block_size, bool is_short)
+{
+	const struct {
+		const char *key, *label, *help;
+		uint64_t blocks;
+	} rows[] = {
+		{ "protected_bytes", "Protection period",
+		  "a shorter period of --protect gives up old states", rest->protected },
+		{ "snapshot_bytes", "Snapshots",
+		  "--to-checkpoint or --delete-checkpoints with --force gives "
+		  "up snapshots; dump.nilfs2 checkpoints lists them", rest->snapshot },
+		{ "spared_bytes", "--min-reclaimable",
+		  "--min-reclaimable 1 moves more for it", rest->spared },
+		{ "other_bytes", "Too little gain", "--compact --shrink, or "
+		  "--output, writes the live blocks densely", rest->others },
+	};
+	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+	size_t i, most = 0;
+
+	report_begin(r, "kept", "Old or dead, and not freed because of");
+	for (i = 0; i < ROWS; i++) {
+		report_size(r, rows[i].key, rows[i].label,
+			    rows[i].blocks * block_size);
+		if (rows[i].blocks > rows[most].blocks)
+			most = i;
+	}
+	if (rows[most].blocks && is_short)
+		report_text(r, "To free more: %s%s", rows[most].help,
+			    o->live && most == ROWS - 1 ?
+				    ", with the volume unmounted" : "");
+	report_end(r);
+}
+
+/* Candidates on a mounted volume get this share of the memory. */
+#define MEMORY_SHARE 16
+
+/* Cleans a mounted volume, by calls of the kernel. */
 static int clean_mounted(struct tool *tool, const struct options *o,
 			 struct dev *dev)
 {
@@ -356,6 +398,7 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	struct collector_options how = { .left = NULL };
 	struct nilfs_geometry g;
 	struct online n;
+	bool is_short;
 	int ret = moving_geometry(&tool->cx, dev, &g);
 
 	if (ret)
@@ -366,6 +409,9 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	options.arg = &out;
 	options.left = how.left;
 	options.moving = how.moving;
+	options.deleting = how.deleting;
+	options.most = (size_t)(tool->cx.max_memory / MEMORY_SHARE /
+				sizeof(struct policy_segment));
 	if (tool->verbose) {
 		options.fate = put_fate;
 		table_begin(&out.table, r, "segments", fate_columns,
@@ -391,7 +437,13 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	report_u64(r, "longest_ms", "Longest call in milliseconds", n.longest);
 	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);
 	report_end(r);
-	if (options.goal != CLEAN_ALL && n.gained < options.goal) {
+	is_short = options.goal == CLEAN_ALL || n.gained < options.goal;
+	if (o->dry_run || !report_is_text(r))
+		put_rest(r, o, &n.rest, g.block_size, is_short);
+	if (n.short_memory && is_short)
+		tool_warn(tool, "%s: --max-memory: only %zu segments, the best by the "
+			  "policy, were considered", tool->argv[0], options.most);
+	if (options.goal != CLEAN_ALL && is_short) {
 		tool_warn(tool, "%s: --free: %" PRIu64 " segments requested, %"
 			  PRIu64 " freed", tool->argv[0], options.goal,
 			  n.gained);
@@ -400,54 +452,13 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	return n.left ? JOB_LEFT : 0;
 }
 
-/* Whether less was freed than requested, or all that was worth it. */
-static bool is_short(const struct cleanjob *job)
-{
-	return job->goal == CLEAN_ALL || job->freed < job->goal;
-}
-
-/*
- * Reports why a forecast does not free more: the blocks that are not in the latest
- * state, by what keeps them, with the option that would free most.
- */
-static void put_rest(struct report *r, const struct cleanjob *job)
-{
-	const struct clean_rest *rest = &job->clean.rest;
-	const struct {
-		const char *key, *label, *help;
-		uint64_t blocks;
-	} rows[] = {
-		{ "protected_bytes", "Protection period",
-		  "a shorter period of --protect gives up old states", rest->protected },
-		{ "snapshot_bytes", "Snapshots",
-		  "--to-checkpoint or --delete-checkpoints with --force gives "
-		  "up snapshots; dump.nilfs2 checkpoints lists them", rest->snapshot },
-		{ "spared_bytes", "--min-reclaimable",
-		  "--min-reclaimable 1 moves more for it", rest->spared },
-		{ "other_bytes", "Too little gain", "--compact --shrink, or "
-		  "--output, writes the live blocks densely", rest->others },
-	};
-	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-	size_t i, most = 0;
-
-	report_begin(r, "kept", "Old or dead, and not freed because of");
-	for (i = 0; i < ROWS; i++) {
-		report_size(r, rows[i].key, rows[i].label,
-			    rows[i].blocks * job->block_size);
-		if (rows[i].blocks > rows[most].blocks)
-			most = i;
-	}
-	if (rows[most].blocks && is_short(job))
-		report_text(r, "To free more: %s", rows[most].help);
-	report_end(r);
-}
-
 int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	uint64_t began = tool_clock();
 	struct report *r = &tool->report;
 	struct cleanjob job;
 	const struct clean *c = &job.clean;
+	bool is_short;
 	int ret = o->live ? clean_mounted(tool, o, dev) :
 			    clean_by(tool, o, o->policy.policy, dev, &job);
 
@@ -465,12 +476,13 @@ int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 	report_u64(r, "segments_left", "Segments skipped", c->left);
 	moving_put(r, &c->totals, began);
 	report_end(r);
+	is_short = job.goal == CLEAN_ALL || job.freed < job.goal;
 	if (o->dry_run || !report_is_text(r))
-		put_rest(r, &job);
-	if (c->short_memory && is_short(&job))
+		put_rest(r, o, &c->rest, job.block_size, is_short);
+	if (c->short_memory && is_short)
 		tool_warn(tool, "%s: --max-memory: a batch of this size gains "
 			  "nothing more; a larger one may", tool->argv[0]);
-	if (job.goal != CLEAN_ALL && job.freed < job.goal) {
+	if (job.goal != CLEAN_ALL && is_short) {
 		tool_warn(tool, "%s: --free: %" PRIu64 " segments requested, %"
 			  PRIu64 " freed", tool->argv[0], job.goal, job.freed);
 		return JOB_UNDONE;

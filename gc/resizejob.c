@@ -96,6 +96,7 @@ static int shrink_mounted(struct tool *tool, const struct options *o,
 	moving_begin(&moving, tool, &warn);
 	how.left = warn.left;
 	how.moving = warn.moving;
+	how.deleting = warn.deleting;
 	how.arg = &moving;
 	ret = resize_online(&s, &tool->cx, o->live, dev, tool_clock,
 			    o->shrink.bytes, &how);

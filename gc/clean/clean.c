@@ -318,24 +318,22 @@ static int clean_batch(struct cleaner *c, struct context *cx)
 	return ret;
 }
 
-/* Sums up what the last batch has left. */
-static void measure_rest(struct cleaner *c)
+void clean_measure_rest(struct clean_rest *rest, const struct facts *f,
+			uint32_t percent)
 {
-	const struct facts *f = &c->k.facts;
 	const struct policy_segment *s;
-	struct clean_rest *rest = &c->c->rest;
 	uint64_t dead;
 
+	*rest = (struct clean_rest){ 0 };
 	for (s = f->segments; s < f->segments + f->n; s++) {
 		dead = s->live < s->written ? s->written - s->live : 0;
 		rest->protected += s->protected;
 		rest->snapshot += s->snapshot;
-		if (policy_is_worth(s, c->o->min_dead))
+		if (policy_is_worth(s, percent))
 			rest->others += dead;
 		else
 			rest->spared += dead;
 	}
-	c->c->short_memory = collector_is_sated(&c->k) && !c->k.most;
 }
 
 /* Opens the volume for one batch; returns as clean_batch(). */
@@ -358,8 +356,10 @@ static int clean_round(struct cleaner *c, struct context *cx, bool first)
 	}
 	if (!ret) {
 		ret = clean_batch(c, cx);
-		if (!ret)
-			measure_rest(c);
+		if (!ret) {
+			clean_measure_rest(&c->c->rest, f, c->o->min_dead);
+			c->c->short_memory = collector_is_sated(&c->k) && !c->k.most;
+		}
 	}
 	if (ret == -EAGAIN) {
 		fail_clear(cx);

@@ -13,6 +13,8 @@
 #include "gc/move/collector.h"
 #include "gc/plan/policy.h"
 
+struct facts;
+
 #define CLEAN_ALL UINT64_MAX
 
 /* The result for a segment that could be cleaned. */
@@ -54,6 +56,10 @@ struct clean {
 	struct clean_rest rest;
 	bool short_memory;	/* with more memory for a batch more may be cleaned */
 };
+
+/* Sums up what the candidates of F have; PERCENT is clean_options.min_dead. */
+void clean_measure_rest(struct clean_rest *rest, const struct facts *f,
+			uint32_t percent);
 
 /*
  * Cleans the volume on DEV.  0 also if the goal was not reached.  -EUCLEAN if

@@ -64,6 +64,7 @@ struct onlinerun {
 	uint64_t pass_gained;	/* segments */
 	uint64_t *bad;		/* segments with damage, which are not tried again */
 	size_t nbad, bad_room;
+	bool announced;		/* checkpoints that may be deleted */
 	bool stopped;		/* the caller wants no more calls */
 };
 
@@ -72,6 +73,8 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 		       struct call_limit *limit)
 {
 	struct nilfs_sustat stat;
+	/* The lists of a call grow by doubling. */
+	uint64_t most = cx->max_memory / 4 / sizeof(struct nilfs_vdesc);
 	uint64_t bps = r->blocks_per_segment, clean, room;
 	int ret = live_request(r->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 
@@ -85,6 +88,7 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	clean = stat.ss_ncleansegs;
 	limit->moved = clean > r->o->scarce && r->clock() - r->changed < IDLE_MS ?
 			       r->paced : IDLE_BLOCKS;
+	limit->moved = limit->moved < most ? limit->moved : most;
 	/* Writers cannot use held segments during the call. */
 	limit->held = clean > r->reserve + 4 ? (clean - r->reserve) / 4 : 1;
 	if (r->dev->zones)
@@ -236,6 +240,24 @@ static int sync_state(const struct onlinerun *r, struct context *cx)
 	return ret;
 }
 
+/* Announces the checkpoints that calls may delete, which the first segment precedes. */
+static int announce_deletion(struct onlinerun *r, struct context *cx,
+			     const struct facts *f)
+{
+	uint64_t *cnos;
+	size_t n;
+	int ret;
+
+	if (!r->o->deleting || r->announced)
+		return 0;
+	r->announced = true;
+	ret = facts_old_checkpoints(f, cx, &cnos, &n);
+	if (!ret && n)
+		r->o->deleting(r->o->arg, cnos, n);
+	free(cnos);
+	return ret;
+}
+
 /* One pass over the segments of the present state. */
 static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 {
@@ -249,7 +271,7 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	struct policy_order order = { .rank = NULL };
 	struct facts f = { .vol = NULL };
 	const struct nilfs_super_block *super;
-	const struct policy_segment *s;
+	struct policy_segment *s;
 	struct volume *vol = NULL;
 	uint64_t protect = 0;
 	int64_t i;
@@ -298,10 +320,18 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		ret = take_segment(r, cx, s);
 		if (ret >= 0 && o->fate)
 			o->fate(o->arg, s, (enum clean_fate)ret);
+		if (ret == CLEAN_FREED) {
+			ret = announce_deletion(r, cx, &f);
+			/* Its dead blocks will be gone. */
+			s->live = s->written = 0;
+		}
 		ret = ret < 0 ? ret : 0;
 	}
 	if (!ret)
 		ret = make_call(r, cx);
+	if (!ret)
+		clean_measure_rest(&r->n->rest, &f, o->min_dead);
+	r->n->short_memory = f.dropped;
 	call_close(&r->call);
 	policy_close(&order);
 	facts_fini(&f);
@@ -359,7 +389,8 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 	n->resets = r.zones.resets;
 	livezones_close(&r.zones);
-	n->clean_after = ret ? 0 : stat.ss_ncleansegs;
+	n->clean_after = ret ? 0 : options->forecast ? n->clean_before + n->gained :
+						       stat.ss_ncleansegs;
 	free(r.bad);
 	return ret;
 }

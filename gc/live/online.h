@@ -42,6 +42,8 @@ struct online_options {
 	void (*left)(void *arg, uint64_t segnum, const char *why);
 	/* MOVED of about TO_MOVE blocks were moved. */
 	void (*moving)(void *arg, uint64_t moved, uint64_t to_move);
+	/* As of collector_options, before the first call. */
+	void (*deleting)(void *arg, const uint64_t *cnos, size_t n);
 	/* After each call: may wait; 1: no more calls; or -errno. */
 	int (*called)(void *arg, struct context *cx, const struct online *n);
 };
@@ -56,6 +58,8 @@ struct online {
 	uint64_t calls;
 	uint64_t resets;	/* zones */
 	uint64_t longest;	/* call, milliseconds */
+	struct clean_rest rest;
+	bool short_memory;	/* not all segments were candidates */
 };
 
 /*

@@ -60,6 +60,7 @@ struct resizing {
 	uint64_t bytes;		/* as requested */
 	uint64_t tail;		/* blocks in the tail, before */
 	uint64_t moved;		/* of these */
+	bool announced;		/* the deletion of checkpoints */
 };
 
 /* Finds out what the volume has in its latest state, which is synchronized. */
@@ -145,13 +146,30 @@ static void show_left(void *arg, uint64_t segnum, const char *why)
 		z->how->left(z->how->arg, segnum, why);
 }
 
-/* Cleans as OPTIONS has it; *LEFT is the number of segments that were skipped. */
+static void show_deletion(void *arg, const uint64_t *cnos, size_t n)
+{
+	struct resizing *z = arg;
+
+	if (z->how->deleting && !z->announced)
+		z->how->deleting(z->how->arg, cnos, n);
+	z->announced = true;
+}
+
+/*
+ * Cleans as OPTIONS has it, whose functions are set; *LEFT is the number of segments
+ * that were skipped.
+ */
 static int clean_range(struct resizing *z, struct context *cx,
-		       const struct online_options *options, uint64_t *left)
+		       struct online_options *options, uint64_t *left)
 {
 	struct online *t = &z->r->totals, n;
-	int ret = online_run(&n, cx, z->live, z->dev, z->clock, options);
+	int ret;
 
+	options->fate = NULL;
+	options->left = show_left;
+	options->deleting = show_deletion;
+	options->arg = z;
+	ret = online_run(&n, cx, z->live, z->dev, z->clock, options);
 	t->gained += n.gained;
 	t->victims += n.victims;
 	t->moved += n.moved;
@@ -175,7 +193,6 @@ static int clean_head(struct resizing *z, struct context *cx, const struct room 
 	options.min_dead = 0;
 	options.end = room->head;
 	options.moving = NULL;
-	options.fate = NULL;
 	return clean_range(z, cx, &options, &left);
 }
 
@@ -190,10 +207,7 @@ static int empty_tail(struct resizing *z, struct context *cx, const struct room 
 	options.first = room->head;
 	options.end = room->geo.nsegments;
 	options.empty = true;
-	options.fate = NULL;
 	options.moving = show_moved;
-	options.arg = z;
-	options.left = show_left;
 	ret = clean_range(z, cx, &options, &left);
 	z->moved += z->r->totals.moved - before;
 	if (ret || !left)
@@ -247,7 +261,6 @@ static int begin_segment(struct resizing *z, struct context *cx,
 	options.end = room->head;
 	options.empty = true;
 	options.enough = room->geo.blocks_per_segment;
-	options.fate = NULL;
 	options.moving = NULL;
 	ret = clean_range(z, cx, &options, &left);
 	moved = z->r->totals.moved - moved;

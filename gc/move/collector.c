@@ -25,7 +25,6 @@
 #include "gc/move/target.h"
 #include "gc/plan/zoning.h"
 #include "log/move.h"
-#include "vol/cptable.h"
 
 void collector_init(struct collector *k, struct dev *dev,
 		    const struct collector_options *options)
@@ -185,22 +184,15 @@ static int collector_run_batch(struct collector *k, struct context *cx,
 /* Announces the plain checkpoints outside of the protection period, once. */
 static int announce_deletion(struct collector *k, struct context *cx)
 {
-	const struct liveness *l = k->facts.liveness;
-	uint64_t *cnos = NULL;
-	size_t n = 0, i, at, plain = 0;
+	uint64_t *cnos;
+	size_t n;
 	int ret;
 
 	if (!k->o->deleting || k->announced)
 		return 0;
-	ret = cptable_list(k->vol, cx, false, &cnos, &n);
-	for (i = 0; i < n && cnos[i] < k->facts.protect_cno; i++) {
-		at = search_lower_bound(l->snapshots, l->nsnapshots, cnos[i]);
-		if (cnos[i] != k->vol->latest.cno &&
-		    (at == l->nsnapshots || l->snapshots[at] != cnos[i]))
-			cnos[plain++] = cnos[i];
-	}
-	if (!ret && plain)
-		k->o->deleting(k->o->arg, cnos, plain);
+	ret = facts_old_checkpoints(&k->facts, cx, &cnos, &n);
+	if (!ret && n)
+		k->o->deleting(k->o->arg, cnos, n);
 	k->announced = !ret;
 	free(cnos);
 	return ret;

@@ -67,6 +67,7 @@ static int drop_worst(struct facts *f, struct context *cx)
 	for (i = 0, f->n = 0; i < n; i++)
 		if (keep[i])
 			f->segments[f->n++] = f->segments[i];
+	f->dropped = true;
 	free(ranks);
 	free(keep);
 	return 0;
@@ -270,6 +271,26 @@ int facts_estimate(const struct facts *f, struct context *cx,
 	policy_close(&order);
 	*blocks = live;
 	return 0;
+}
+
+int facts_old_checkpoints(const struct facts *f, struct context *cx, uint64_t **cnos,
+			  size_t *n)
+{
+	const struct liveness *l = f->liveness;
+	size_t all = 0, i, at;
+	uint64_t *c;
+	int ret;
+
+	*cnos = NULL;
+	*n = 0;
+	ret = cptable_list(f->vol, cx, false, cnos, &all);
+	for (i = 0, c = *cnos; i < all && c[i] < f->protect_cno; i++) {
+		at = search_lower_bound(l->snapshots, l->nsnapshots, c[i]);
+		if (c[i] != f->vol->latest.cno &&
+		    (at == l->nsnapshots || l->snapshots[at] != c[i]))
+			c[(*n)++] = c[i];
+	}
+	return ret;
 }
 
 void facts_keep(struct facts *f, struct facts_kept *kept)

@@ -32,6 +32,7 @@ struct facts {
 	const struct facts_how *how;	/* while they are gathered */
 	bool whole;		/* candidates are all that are not clean */
 	bool stale;		/* the counts in the SUFILE are not exact */
+	bool dropped;		/* there were more candidates than facts_how.most */
 };
 
 /*
@@ -90,6 +91,13 @@ int facts_count_metadata(struct facts *f, struct context *cx);
 int facts_estimate(const struct facts *f, struct context *cx,
 		   const struct policy *policy, uint64_t goal, uint32_t min_dead,
 		   uint64_t *blocks);
+
+/*
+ * Lists the plain checkpoints outside of the protection period, ascending, but for the
+ * latest one: *N of them in *CNOS, which the caller frees, after a failure too.
+ */
+int facts_old_checkpoints(const struct facts *f, struct context *cx, uint64_t **cnos,
+			  size_t *n);
 
 /* Frees the candidates; everything else stays. */
 void facts_drop_candidates(struct facts *f);

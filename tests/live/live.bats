@@ -323,6 +323,56 @@ while_watched() {
 	kernel_content
 }
 
+@test "a forecast says what keeps old blocks, and a run what it deletes, before" {
+	live_volume
+	live_guest <<-'EOF'
+		# Of 10 and 6 MiB: what only a snapshot has, what only the last hour has.
+		head -c 10M /dev/urandom >$MNT/snapshot
+		sync
+		mkcp -s $DEV1
+		rm $MNT/snapshot
+		date -s "2 hours" >/mnt/tmp/date
+		head -c 6M /dev/urandom >$MNT/recent
+		sync
+		rm $MNT/recent
+		# A hundred dead blocks between a thousand live ones.
+		head -c 4M /dev/urandom >$MNT/kept
+		sync
+		perl -e 'open my $fh, "+<", shift or die;
+			for (1 .. 100) { seek $fh, $_ * 40960, 0; print $fh $_ }' $MNT/kept
+		head -c 30M /dev/urandom >$MNT/more
+		sync
+		lscp $DEV1 >/mnt/tmp/before
+		for period in 3600 0; do
+			gc.nilfs2 -n --json --protect $period $MNT | gojq -r '.kept |
+				"\(.protected_bytes) \(.snapshot_bytes) kept"'
+			gc.nilfs2 -n --protect $period $MNT
+		done
+		gc.nilfs2 -n --protect 0 --max-memory 64K $MNT
+		lscp $DEV1 | cmp - /mnt/tmp/before || exit
+		gc.nilfs2 --protect 0 $MNT
+		lscp $DEV1 | awk '$1 ~ /^[134]$/ { n++ } END { print n + 0 " of 1, 3, 4" }'
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	# But for what is in segments that are written, or with metadata.
+	grep " kept$" <<<"$output" | awk '
+		{ had[NR] = $1; snapshot[NR] = $2 }
+		function near(bytes, mib) {
+			return bytes > (mib - 0.6) * 1048576 && bytes < (mib + 0.6) * 1048576
+		}
+		END { exit !(NR == 2 && near(had[1], 6) && had[2] == 0 &&
+			near(snapshot[1], 10) && near(snapshot[2], 10)) }'
+	[ "$(grep -c "To free more: --to-checkpoint" <<<"$output")" -eq 3 ]
+	# Checkpoint 2 is the snapshot; 4 is older than an hour.
+	[ "$(grep -c ": up to 1 plain checkpoint of 1..1, older" <<<"$errors")" -eq 1 ]
+	[ "$(grep -c ": up to . plain checkpoints of 1..., older" <<<"$errors")" -eq 3 ]
+	[ "$(grep -c ": --max-memory: only 102 segments" <<<"$errors")" -eq 1 ]
+	[[ $output == *$'\n0 of 1, 3, 4'*": clean, "* ]]
+	kernel_content
+}
+
 @test "snapshots are made and deleted, and the volume grows, while it is mounted" {
 	live_volume
 	truncate -s 160M "$image"
