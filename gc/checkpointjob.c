@@ -186,6 +186,9 @@ static int set_mode(const struct live *live, struct context *cx, uint64_t cno,
 	if (ret == -EBUSY)
 		return fail_said(cx, ret, "%s: checkpoint %" PRIu64 " is mounted; "
 				 "unmount it first", live->dir, cno);
+	if (ret == -ENOENT)
+		return fail_said(cx, ret, "%s: checkpoint %" PRIu64 " was deleted "
+				 "meanwhile by another program", live->dir, cno);
 	return ret;
 }
 
