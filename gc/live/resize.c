@@ -169,6 +169,8 @@ static int clean_range(struct resizing *z, struct context *cx,
 	options->left = show_left;
 	options->deleting = show_deletion;
 	options->arg = z;
+	/* What is written meanwhile is for the next round. */
+	options->once = true;
 	ret = online_run(&n, cx, z->live, z->dev, z->clock, options);
 	t->gained += n.gained;
 	t->victims += n.victims;
@@ -277,16 +279,29 @@ static int set_range(const struct resizing *z, struct context *cx, uint64_t byte
 	return live_request(z->live, cx, NILFS_IOCTL_SET_ALLOC_RANGE, range);
 }
 
-/* Tries to cut off the tail: 1, 0 if it is in use, or -errno. */
-static int cut_tail(const struct resizing *z, struct context *cx)
+/*
+ * Tries to cut off the tail of a volume as in ROOM: 1, 0 if it is in use, or -errno.
+ * If the head has no room for what is in memory the kernel fails with the tail cut off
+ * already, and this would be lost by an unmount: so the volume gets it back.
+ */
+static int cut_tail(const struct resizing *z, struct context *cx,
+		    const struct room *room)
 {
-	uint64_t bytes = z->bytes;
-	int ret = live_request(z->live, cx, NILFS_IOCTL_RESIZE, &bytes);
+	uint64_t bytes = z->bytes, before = room->bytes, cno;
+	struct nilfs_sustat stat;
+	int ret = live_sync(z->live, cx, &cno);
 
+	if (!ret)
+		ret = live_request(z->live, cx, NILFS_IOCTL_RESIZE, &bytes);
 	if (ret != -ENOSPC && ret != -EBUSY)
 		return ret ? ret : 1;
 	fail_clear(cx);
-	return 0;
+	ret = live_request(z->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+	if (ret || stat.ss_nsegs >= room->geo.nsegments)
+		return ret;
+	ret = live_request(z->live, cx, NILFS_IOCTL_RESIZE, &before);
+	/* That made the range all of it. */
+	return ret ? ret : set_range(z, cx, z->bytes);
 }
 
 /* Rounds, from the state ROOM on, until the volume is that small. */
@@ -302,7 +317,7 @@ static int run_rounds(struct resizing *z, struct context *cx, struct room *room)
 		if (!ret)
 			ret = empty_tail(z, cx, room);
 		if (!ret)
-			ret = cut_tail(z, cx);
+			ret = cut_tail(z, cx, room);
 		if (ret)
 			return ret < 0 ? ret : 0;
 		ret = begin_segment(z, cx, room);

@@ -139,6 +139,39 @@ resize_guest() {
 	kernel_content
 }
 
+@test "what is in memory is not lost if the kernel finds no room for it" {
+	live_volume
+	command -v cc >/dev/null || skip "no C compiler for steps.c"
+	mkdir "$BATS_TEST_TMPDIR/share"
+	cc -O1 -shared -fPIC -o "$BATS_TEST_TMPDIR/share/steps.so" \
+		"$NILFS2_SOURCE/tests/live/steps.c"
+	live_devices=(--share "$BATS_TEST_TMPDIR/share" "$image")
+	resize_guest <<-EOF
+		head -c 10M /dev/urandom >\$MNT/file
+		head -c 12M /dev/urandom >/mnt/tmp/noise
+		head -c 12M /dev/urandom >\$MNT/dirty
+		sync
+		# The third synchronization precedes the request: that is in memory then.
+		cat >/mnt/tmp/write <<-'EOS'
+			[ \$1 -ne 3 ] || dd if=/mnt/tmp/noise of=\$MNT/dirty bs=12M \
+				conv=notrunc status=none
+		EOS
+		export MNT DEV1
+		STEP_RUN="sh /mnt/tmp/write" LD_PRELOAD=\$SHARE/steps.so \
+			gc.nilfs2 --shrink=30M --protect 0 \$MNT
+		echo "shrunk: \$?"
+		nilfs_umount
+		nilfs_mount \$DEV1
+		cmp /mnt/tmp/noise \$MNT/dirty && echo same
+		nilfs_umount
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"Segments after: "*" 119"*"shrunk: 0"*same* ]]
+	[[ $dmesg != *"disposed unprocessed dirty file"* ]]
+	truncate -s 30M "$image"
+	fsck.nilfs2 -nf "$image"
+}
+
 @test "gc.nilfs2 --trim discards the free space of a mounted volume" {
 	live_volume
 	live_guest <<-'EOF'
