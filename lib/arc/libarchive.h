@@ -37,11 +37,11 @@
 	F(archive_entry_xattr_reset)                                        \
 	F(archive_errno)                                                    \
 	F(archive_error_string)                                             \
-	F(archive_filter_code)                                              \
+	F(archive_filter_bytes)                                             \
 	F(archive_read_data)                                                \
 	F(archive_read_data_block)                                          \
+	F(archive_read_data_skip)                                           \
 	F(archive_read_free)                                                \
-	F(archive_read_header_position)                                     \
 	F(archive_read_new)                                                 \
 	F(archive_read_next_header)                                         \
 	F(archive_read_open)                                                \

@@ -7,8 +7,8 @@
  * other warning means that a part of a header was ignored, and is an error.
  *
  * The archive is read sequentially, so it may be a pipe.  One reader of libarchive
- * decompresses it for another, since libarchive does not return comments: the first
- * bytes are searched for one.
+ * decompresses it for another, since libarchive does not return all of a header: the
+ * bytes that the other one got last are kept, to be read again.
  */
 #include "mkfs/tar/tarreader.h"
 
@@ -23,13 +23,20 @@
 #include "arc/libarchive.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "base/zeros.h"
 #include "vol/treedigest.h"
 
 #define REQUEST (256u << 10)
+#define KEPT (2 * REQUEST)
 #define NAME_SHOWN 256
 #define TAR_BLOCK 512u
 #define SIZE_AT 124		/* of a header: 12 bytes, octal */
 #define TYPE_AT 156
+#define MAGIC_AT 257
+#define REAL_SIZE_AT 483	/* of a sparse file, if GNU_MAGIC is the magic */
+#define GNU_MAGIC "ustar  "
+#define RECORDS_MAX 16384u	/* longer pax headers are not read again */
+#define HEADERS_MAX 16u		/* before that of the file */
 
 struct tarreader {
 	struct libarchive la;
@@ -40,9 +47,11 @@ struct tarreader {
 	int fd;
 	uint32_t block_size;
 	uint8_t *buf;		/* REQUEST bytes of the file */
-	uint8_t *plain;		/* and of the archive */
+	uint8_t *plain;		/* byte N of the archive is at N % KEPT */
+	uint64_t passed;	/* bytes of the archive that were passed on */
 	size_t first;		/* bytes in `plain` that were not passed on */
 	bool empty;		/* there are none at all */
+	bool whole;		/* all bytes were passed on */
 	char since[TREEDIGEST_TEXT];
 	const char *member;	/* path of the current one, or NULL */
 	struct newfile_run *runs;
@@ -107,13 +116,12 @@ static la_ssize_t tarreader_read_file(struct archive *a, void *arg, const void *
 	return n;
 }
 
-/* Decompresses up to LEN bytes; a failure becomes that of ARCHIVE. */
+/* Decompresses up to LEN bytes to TO; a failure becomes that of ARCHIVE. */
 static la_ssize_t read_plain(struct tarreader *r, struct archive *archive,
-			     size_t len)
+			     uint8_t *to, size_t len)
 {
 	const struct libarchive *la = &r->la;
-	la_ssize_t n = r->empty ? 0 : la->archive_read_data(r->stream, r->plain,
-							    len);
+	la_ssize_t n = r->empty ? 0 : la->archive_read_data(r->stream, to, len);
 	const char *text = la->archive_error_string(r->stream);
 
 	if (n < 0)
@@ -125,11 +133,18 @@ static la_ssize_t read_plain(struct tarreader *r, struct archive *archive,
 static la_ssize_t pass_on(struct archive *a, void *arg, const void **bufp)
 {
 	struct tarreader *r = arg;
+	size_t at = (size_t)(r->passed % KEPT);
 	la_ssize_t n = (la_ssize_t)r->first;
 
-	*bufp = r->plain;
+	*bufp = r->plain + at;
 	r->first = 0;
-	return n ? n : read_plain(r, a, REQUEST);
+	if (!n)
+		n = read_plain(r, a, r->plain + at,
+			       KEPT - at < REQUEST ? KEPT - at : REQUEST);
+	if (n > 0)
+		r->passed += (uint64_t)n;
+	r->whole = !n;
+	return n;
 }
 
 /* Finds the digest in the comment of the first member, whose first record it is. */
@@ -137,7 +152,7 @@ static int find_since(struct tarreader *r, struct context *cx)
 {
 	static const char key[] = " comment=" TREEDIGEST_KEY;
 	const char *records = (const char *)r->plain + TAR_BLOCK;
-	la_ssize_t n = read_plain(r, r->archive, 2 * TAR_BLOCK);
+	la_ssize_t n = read_plain(r, r->archive, r->plain, 2 * TAR_BLOCK);
 	size_t digits;
 
 	if (n < 0)
@@ -178,7 +193,7 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 		goto out;
 	la = &r->la;
 	r->buf = malloc(REQUEST);
-	r->plain = malloc(REQUEST);
+	r->plain = malloc(KEPT);
 	r->stream = a = la->archive_read_new();
 	r->archive = la->archive_read_new();
 	if (!r->buf || !r->plain || !a || !r->archive) {
@@ -268,100 +283,94 @@ static int add_run(struct tarreader *r, struct context *cx,
 	return 0;
 }
 
-/* Sets runs and size of a regular file. */
-static int tarreader_list_runs(struct tarreader *r, struct context *cx,
-			       struct archive_entry *e, struct tarmember *m)
-{
-	la_int64_t size = r->la.archive_entry_size(e), at, len;
-	uint64_t end = 0;
-	int ret = 0;
-
-	if (size < 0)
-		return tarreader_fail(r, cx, -EINVAL, "invalid size");
-	m->entry.size = (uint64_t)size;
-	if (!r->la.archive_entry_sparse_reset(e)) {
-		r->want = m->entry.size;
-		if (size)
-			ret = add_run(r, cx, m, 0, m->entry.size);
-		m->runs = r->runs;
-		return ret;
-	}
-	while (!ret && r->la.archive_entry_sparse_next(e, &at, &len) ==
-	       ARCHIVE_OK) {
-		if (at < 0 || len < 0 || (uint64_t)at < end || at > size ||
-		    len > size - at)
-			return tarreader_fail(r, cx, -EINVAL,
-					      "invalid sparse map");
-		end = (uint64_t)at + (uint64_t)len;
-		r->want += (uint64_t)len;
-		if (len)
-			ret = add_run(r, cx, m, (uint64_t)at, (uint64_t)len);
-	}
-	m->runs = r->runs;
-	return ret;
-}
-
 /*
- * The sign of a time.
+ * The headers of a member, where libarchive reads them in another way than GNU tar: see
+ * pax(1), "ustar Interchange Format" and "pax Extended Header".
  *
- * A pax header has "mtime=-0.5" for half a second before 1970.  libarchive applies the
- * sign to the seconds, which are 0, so the time looks like half a second after 1970.
- * For such a time the records are read again; see pax(1), "ustar Interchange Format" and
- * "pax Extended Header".
+ * libarchive applies the sign of "mtime=-0.5", half a second before 1970, to the seconds,
+ * which are 0.  Of several pax headers the last one counts, which libarchive returns with
+ * a warning.  A header that no member follows is a failure of libarchive, and the end of
+ * the archive.  In GNU's own format libarchive takes the size from a field that only
+ * sparse files have, and that an archiver may leave undefined.
  */
-#define RECORDS_MAX 16384u	/* longer records are ignored */
-#define HEADERS_MAX 8		/* before that of the file */
+struct headers {
+	unsigned int pax;	/* number of pax headers */
+	bool sound;		/* the last one has whole records only */
+	bool negative;		/* and a modification time before 1970 */
+	bool last;		/* no member follows them */
+	bool gnu;		/* the member is in GNU's own format, and not sparse */
+	uint64_t size;		/* then its size */
+};
 
-/* The last of several records counts. */
-static bool is_negative(const char *text, size_t len)
+/* Whether the records are whole; the last one with a time sets NEGATIVE. */
+static bool read_records(const char *text, size_t len, bool *negative)
 {
 	static const char key[] = " mtime=";
-	bool negative = false;
 
+	*negative = false;
 	while (len) {
 		char *end;
 		size_t record = strtoul(text, &end, 10);
 		size_t digits = (size_t)(end - text);
 
-		if (!digits || record > len || record <= digits)
-			break;
+		if (!digits || record > len || record <= digits ||
+		    text[record - 1] != '\n' ||
+		    !memchr(end, '=', record - digits))
+			return false;
 		if (record - digits >= sizeof(key) &&
 		    !memcmp(end, key, sizeof(key) - 1))
-			negative = end[sizeof(key) - 1] == '-';
+			*negative = end[sizeof(key) - 1] == '-';
 		text += record;
 		len -= record;
 	}
-	return negative;
+	return true;
 }
 
-/*
- * Whether the extended headers of the member, the first of which is at byte AT of the
- * uncompressed archive FD, contain a modification time before 1970.
- */
-static bool is_time_negative(int fd, uint64_t at)
+/* Copies bytes [AT, AT + LEN) of the archive, if they were passed on and are kept. */
+static bool copy_passed(const struct tarreader *r, uint64_t at, size_t len, char *to)
+{
+	size_t from = (size_t)(at % KEPT);
+	size_t part = KEPT - from < len ? KEPT - from : len;
+
+	if (at + len > r->passed || at + KEPT < r->passed)
+		return false;
+	memcpy(to, r->plain + from, part);
+	memcpy(to + part, r->plain, len - part);
+	return true;
+}
+
+/* Reads those from byte AT on, that libarchive has read, or failed to. */
+static void read_headers(const struct tarreader *r, uint64_t at, struct headers *h)
 {
 	char header[TAR_BLOCK], records[RECORDS_MAX + 1];
-	bool negative = false;
 	unsigned int i;
 
-	for (i = 0; i < HEADERS_MAX && pread(fd, header, TAR_BLOCK, (off_t)at) ==
-					       TAR_BLOCK; i++) {
-		char digits[13] = "";
-		uint64_t size;
+	*h = (struct headers){ 0 };
+	for (i = 0; i < HEADERS_MAX && copy_passed(r, at, TAR_BLOCK, header); i++) {
+		char digits[13] = "", type = header[TYPE_AT];
 
-		if (!header[TYPE_AT] || !strchr("xgKL", header[TYPE_AT]))
-			break;
 		memcpy(digits, header + SIZE_AT, 12);
-		size = strtoull(digits, NULL, 8);
-		if (header[TYPE_AT] == 'x' && size <= RECORDS_MAX &&
-		    pread(fd, records, size, (off_t)(at + TAR_BLOCK)) ==
-			    (ssize_t)size) {
-			records[size] = 0;
-			negative = is_negative(records, size);
+		h->size = strtoull(digits, NULL, 8);
+		if (!type || !strchr("xgKL", type)) {
+			h->last = i && zeros_only(header, TAR_BLOCK);
+			h->gnu = type != 'S' && header[REAL_SIZE_AT] &&
+				 !(header[SIZE_AT] & 0x80) &&
+				 !memcmp(header + MAGIC_AT, GNU_MAGIC,
+					 sizeof(GNU_MAGIC));
+			return;
 		}
-		at += TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;
+		at += TAR_BLOCK;
+		if (type == 'x') {
+			h->pax++;
+			h->sound = h->size <= RECORDS_MAX &&
+				   copy_passed(r, at, h->size, records);
+			records[h->sound ? h->size : 0] = 0;
+			h->sound = h->sound && read_records(records, h->size,
+							    &h->negative);
+		}
+		at += (h->size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;
 	}
-	return negative;
+	h->last = i && r->whole && at == r->passed;
 }
 
 /*
@@ -369,7 +378,7 @@ static bool is_time_negative(int fd, uint64_t at)
  * a value is invalid on Linux: such numbers are refused and not truncated, so that no
  * file gets another owner than the one in its archive.
  */
-static const char *take_header(const struct tarreader *r,
+static const char *take_header(const struct tarreader *r, const struct headers *h,
 			       struct archive_entry *e, struct tarmember *m)
 {
 	const struct libarchive *la = &r->la;
@@ -381,7 +390,6 @@ static const char *take_header(const struct tarreader *r,
 	struct entry *to = &m->entry;
 	unsigned long set, clear;
 	const void *value;
-	bool negative;
 	size_t len;
 
 	to->mode = (uint16_t)la->archive_entry_mode(e);
@@ -394,13 +402,7 @@ static const char *take_header(const struct tarreader *r,
 	 */
 	to->mtime = la->archive_entry_mtime(e);
 	to->mtime_nsec = (uint32_t)la->archive_entry_mtime_nsec(e);
-	negative = to->mtime_nsec && to->mtime < 0;
-	if (to->mtime_nsec && !to->mtime && r->fd != STDIN_FILENO &&
-	    la->archive_filter_code(r->stream, 0) == ARCHIVE_FILTER_NONE)
-		negative = is_time_negative(
-			r->fd, (uint64_t)
-			la->archive_read_header_position(r->archive));
-	if (negative) {
+	if (to->mtime_nsec && (to->mtime < 0 || (!to->mtime && h->negative))) {
 		to->mtime--;
 		to->mtime_nsec = 1000000000 - to->mtime_nsec;
 	}
@@ -437,15 +439,55 @@ static const char *take_header(const struct tarreader *r,
 	return NULL;
 }
 
+/* Sets runs and size of a regular file. */
+static int tarreader_list_runs(struct tarreader *r, struct context *cx,
+			       struct archive_entry *e, const struct headers *h,
+			       struct tarmember *m)
+{
+	la_int64_t size = h->gnu && !h->pax ? (la_int64_t)h->size :
+					      r->la.archive_entry_size(e), at, len;
+	uint64_t end = 0;
+	int ret = 0;
+
+	if (size < 0)
+		return tarreader_fail(r, cx, -EINVAL, "invalid size");
+	m->entry.size = (uint64_t)size;
+	if (!r->la.archive_entry_sparse_reset(e)) {
+		r->want = m->entry.size;
+		if (size)
+			ret = add_run(r, cx, m, 0, m->entry.size);
+		m->runs = r->runs;
+		return ret;
+	}
+	while (!ret && r->la.archive_entry_sparse_next(e, &at, &len) ==
+	       ARCHIVE_OK) {
+		if (at < 0 || len < 0 || (uint64_t)at < end || at > size ||
+		    len > size - at)
+			return tarreader_fail(r, cx, -EINVAL,
+					      "invalid sparse map");
+		end = (uint64_t)at + (uint64_t)len;
+		r->want += (uint64_t)len;
+		if (len)
+			ret = add_run(r, cx, m, (uint64_t)at, (uint64_t)len);
+	}
+	m->runs = r->runs;
+	return ret;
+}
+
 int tarreader_next(struct tarreader *r, struct context *cx,
 		   struct tarmember *m)
 {
 	struct archive_entry *e;
 	const char *wrong, *text;
+	struct headers h;
+	uint64_t at;
 	int ret;
 
 	*m = (struct tarmember){ 0 };
 	r->cx = cx;
+	if (r->member && r->la.archive_read_data_skip(r->archive) < ARCHIVE_WARN)
+		return tarreader_failed(r, cx);
+	at = (uint64_t)r->la.archive_filter_bytes(r->archive, 0);
 	r->member = NULL;
 	r->left = 0;
 	r->want = r->got = 0;
@@ -455,22 +497,26 @@ int tarreader_next(struct tarreader *r, struct context *cx,
 		return 0;
 	if (ret == ARCHIVE_OK || ret == ARCHIVE_WARN)
 		r->member = r->la.archive_entry_pathname(e);
+	read_headers(r, at, &h);
+	if (ret == ARCHIVE_FATAL && h.last)
+		return 0;
 	/* The warning about names does not affect the returned bytes. */
 	text = r->la.archive_error_string(r->archive);
 	if (ret != ARCHIVE_OK &&
 	    (ret != ARCHIVE_WARN || !text ||
-	     !strstr(text, "can't be converted from")))
+	     (!strstr(text, "can't be converted from") &&
+	      !(strstr(text, "malformed pax") && h.pax > 1 && h.sound))))
 		return tarreader_failed(r, cx);
 	ret = 0;
 	if (!r->member)
 		return tarreader_fail(r, cx, -EINVAL, "member without a name");
 	m->path = r->member;
 	m->link = r->la.archive_entry_hardlink(e);
-	wrong = take_header(r, e, m);
+	wrong = take_header(r, &h, e, m);
 	if (wrong)
 		return tarreader_fail(r, cx, -EINVAL, wrong);
 	if (!m->link && S_ISREG(m->entry.mode))
-		ret = tarreader_list_runs(r, cx, e, m);
+		ret = tarreader_list_runs(r, cx, e, &h, m);
 	return ret < 0 ? ret : 1;
 }
 
