@@ -86,13 +86,13 @@ functions()
 	grep -vE ' ((load_)?nilfs|(main|fsync|mmap)$)'
 }
 
-# Other names: those with an underscore, in backticks; those of the kernel begin with
-# its prefixes.
+# Other names: those with an underscore, in backticks; those of the kernel and of
+# libblockdev begin with their prefixes.
 names()
 {
 	# shellcheck disable=SC2016
 	named '`((struct|enum) )?[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*(\[\])?`' |
-	grep -vE ' (nilfs_|the_nilfs$|ns_)'
+	grep -vE ' (nilfs_|the_nilfs$|ns_|bd_)'
 }
 
 # Prints "DOCUMENT NAME" for each match of a pattern.  The description of the format

@@ -131,7 +131,7 @@ awk '
 		if (file ~ /^scripts\/(demo|build|packages)\.sh/ ||
 		    file ~ /^tests\/kernel\/guest(-init|-lib)?\.sh/)
 			return "demo"
-		if (file ~ /^tests\/(boot|builds|fresh|pages)\// ||
+		if (file ~ /^tests\/(boot|builds|fresh|pages)\/|^tests\/callers\/lib/ ||
 		    file ~ /^tests\/bench\/growth|^tests\/fuzz\/libfuzzer/ ||
 		    file ~ /^tests\/packages\/(debian|rpm)|debian-root\.sh/ ||
 		    file ~ /^tests\/lint\/(cppcheck|tidy)/ ||
