@@ -86,8 +86,9 @@ static int run_fsck(struct tool *tool, const void *options)
 	if (ret < 0)
 		err = ret;
 	else if (t.copy && err >= 0)
-		tool_note(tool, "%s: unchanged; the repaired copy is %s",
-			  tool->argv[0], o->output);
+		tool_note(tool, "%s: unchanged; the %s copy is %s", tool->argv[0],
+			  err == SESSION_UNCORRECTED ? "damaged" : "repaired",
+			  o->output);
 	dev_close(paced);
 	target_close(&t);
 	if (err >= 0)

@@ -180,6 +180,7 @@ static void note_left(const struct repair *r, const struct look *l)
 static int report_beyond(struct repair *r, const struct look *l)
 {
 	struct report *report = &r->tool->report;
+	const char *name = r->tool->argv[0];
 	char text[BEYOND_TEXT_MAX];
 	struct beyond b;
 	int ret = !r->o->quick &&
@@ -195,12 +196,16 @@ static int report_beyond(struct repair *r, const struct look *l)
 	beyond_text(&b, text);
 	report_text(report, "beyond: the device has %" PRIu64 " bytes, its volume %"
 		    PRIu64 ": %s", b.device, b.volume, text);
-	report_text(report, "beyond: %s, for -y to repair it; or -y --output NEW "
-		    "repairs a copy of that size", r->under->is_block_device ?
-		    "extend the device" : "truncate -s extends the image file");
+	if (r->under->is_block_device)
+		report_text(report, "beyond: extend the device, for -y to repair it; or "
+			    "-y --output NEW repairs a copy of that size");
+	else
+		report_text(report, "beyond: truncate -s %" PRIu64 " %s extends the "
+			    "image file, for -y to repair it; or -y --output NEW "
+			    "repairs a copy of that size", b.volume, name);
 	if (beyond_is_nothing(&b) && !r->under->is_block_device)
-		report_text(report, "beyond: or gc.nilfs2 -f --shrink=SIZE makes "
-			    "the volume smaller");
+		report_text(report, "beyond: or gc.nilfs2 --shrink=%" PRIu64 " %s makes "
+			    "the volume fit", b.device, name);
 	return 0;
 }
 

@@ -496,8 +496,8 @@ static void report(struct mkfs *m)
 				  entry_loss_name(i), counts->losses[i],
 				  counts->losses[i] == 1 ? "" : "s");
 	if (counts->whiteouts)
-		tool_warn(m->tool, "%" PRIu64 " whiteouts (.wh.*) are written "
-				   "as files; with --oci those of archives "
+		tool_warn(m->tool, "whiteouts (.wh.*) are written as files: %"
+				   PRIu64 "; with --oci those of archives "
 				   "remove names of lower layers",
 			  counts->whiteouts);
 	if (counts->replaced_links)

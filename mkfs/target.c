@@ -207,8 +207,11 @@ int target_open(struct context *cx, const char *path,
 		if (ret)
 			return ret;
 	} else {
-		if (errno != ENOENT || !asked)
+		if (errno != ENOENT)
 			return fail(cx, -errno, "%s: open", path);
+		if (!asked)
+			return fail_said(cx, -ENOENT, "%s: does not exist; --size "
+					 "makes an image file", path);
 		t->size = asked;
 		t->sector_size = FILE_SECTOR_SIZE;
 		t->blank = true;

@@ -121,10 +121,22 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options)
 {
 	int err = image_open_damaged(im, tool, path, options);
+	char text[FAILURE_TEXT_MAX];
+	struct volume *supers;
+	struct context quiet;
 
 	if (!err && !im->live && !im->shared)
 		image_warn_older(im->vol, tool, path);
-	return err;
+	if (err != -EUCLEAN || im->shared)
+		return err;
+	/* It is one, and its latest state is damaged. */
+	context_child(&tool->cx, &quiet);
+	if (volume_open_bare(&supers, &quiet, im->dev))
+		return err;
+	volume_close(supers);
+	memcpy(text, tool->cx.failure, sizeof(text));
+	return fail(&tool->cx, err, "%s: %.320s; fsck.nilfs2 -n lists the damage, "
+		    "dump.nilfs2 export --inodes saves what is left", path, text);
 }
 
 void image_warn_older(const struct volume *vol, struct tool *tool, const char *path)

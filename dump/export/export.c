@@ -191,7 +191,7 @@ static int put_logged(void *arg, struct logged_file *file)
 }
 
 /* Reports the kinds of losses in the target; true if there are any. */
-static bool report_losses(struct export *e)
+static bool report_losses(struct export *e, const struct export_options *o)
 {
 	static const char *const texts[EXPORT_LOSS_COUNT] = {
 		[EXPORT_LOSS_OWNER] = "owner and group not kept",
@@ -215,9 +215,11 @@ static bool report_losses(struct export *e)
 			  (unsigned long long)tally->losses[i]);
 	}
 	if (e->broken)
-		tool_warn(e->tool, "%llu file%s missing or incomplete",
+		tool_warn(e->tool, "%llu file%s missing or incomplete%s",
 			  (unsigned long long)e->broken,
-			  e->broken == 1 ? "" : "s");
+			  e->broken == 1 ? "" : "s",
+			  o->deleted || o->inodes ? "" :
+			  "; --inodes also saves files without a path");
 	tool_detail(e->tool, "%llu files with %s of content exported",
 		    (unsigned long long)tally->files,
 		    value_size_text(e->tool->out, tally->bytes, size));
@@ -289,7 +291,7 @@ static int export_to(struct export *e, const char *target, char *path,
 		ret = e->sink->ops->finish(e->sink, cx);
 	progress_end(&tool->progress);
 	if (!ret)
-		ret = report_losses(e);
+		ret = report_losses(e, o);
 	e->tally = e->sink->tally;
 	e->sink->ops->close(e->sink);
 	return ret;

@@ -265,9 +265,9 @@ static int refuse_shrink(struct context *cx, struct dev *dev,
 
 	if (ret < 0)
 		return ret;
-	return fail(cx, -ENOSPC, "cannot shrink to %" PRIu64 " bytes: the "
-				 "blocks in use need %" PRIu64, o->bytes,
-		    bytes_of(g, least.segments));
+	return fail_said(cx, -ENOSPC, "%s: cannot shrink to %" PRIu64 " bytes: the "
+				      "blocks in use need %" PRIu64, dev->name,
+			 o->bytes, bytes_of(g, least.segments));
 }
 
 /* Finds a T that leaves WANTED segments: 1, 0 for none. */

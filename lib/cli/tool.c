@@ -237,6 +237,10 @@ static int find_command(struct tool *tool, const char *name,
 	if (nearest)
 		return tool_usage(tool, "unknown command '%s': did you mean "
 				  "'%s'?", name, nearest);
+	if (!tool->shell && !access(name, F_OK))
+		return tool_usage(tool, "the command is missing before '%s', as in "
+				  "'%s %s %s'", name, tool->cli->name,
+				  tool->cli->commands[0]->name, name);
 	return tool_usage(tool, "unknown command '%s'", name);
 }
 

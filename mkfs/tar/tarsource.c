@@ -372,7 +372,7 @@ static int add_member(struct tarlayer *l, struct context *cx,
 	ret = is_excluded(l, cx, m->path);
 	if (!ret)
 		ret = layerpath_follow(&l->path, cx, m->path, &at);
-	if (!ret && l->rules && l->rules->whiteouts) {
+	if (!ret && ((l->rules && l->rules->whiteouts) || tarreader_since(l->r))) {
 		name = strrchr(l->path.real, '/');
 		name = name ? name + 1 : l->path.real;
 		kind = entry_whiteout(name, strlen(name));
@@ -464,8 +464,8 @@ static int check_base(const struct tarreader *r, struct context *cx,
 		ret = treedigest_run(cx, &root, here);
 	if (ret || !strcmp(here, since))
 		return ret;
-	snprintf(text, sizeof(text), "is what differs from a state that the "
-		 "volume is not in (%s, here %s); it is unchanged", since, here);
+	snprintf(text, sizeof(text), "has the changes to another state than that of "
+		 "the volume (digest %s, here %s); nothing was changed", since, here);
 	return tarreader_fail(r, cx, -EINVAL, text);
 }
 

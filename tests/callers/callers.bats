@@ -141,7 +141,8 @@ member() {
 	! grep -vE "^[1-5] [0-9]+ [0-9]+ $PWD/device" progress
 	smallest=$(gc.nilfs2 -n --json --protect 0 --shrink device | gojq .shrink.bytes)
 	[ "$smallest" -lt $((20 << 20)) ]
-	run -1 gc.nilfs2 -q --shrink=$((smallest - 4096)) device
+	run -1 gc.nilfs2 -q --protect 0 --shrink=$((smallest - 4096)) device
+	[ "$output" = "gc.nilfs2: device: cannot shrink to $((smallest - 4096)) bytes: the blocks in use need $smallest" ]
 	run -0 gc.nilfs2 -q --shrink=$((50 << 20)) device
 	[ "$(member '.superblocks[0].s_dev_size')" -eq $((50 << 20)) ]
 	truncate -s 150M device

@@ -80,6 +80,13 @@ all_refuse() {
 	done
 }
 
+@test "an image in place of the command" {
+	: >"$BATS_TEST_TMPDIR/map.img"
+	cd "$BATS_TEST_TMPDIR"
+	run -2 dump.nilfs2 map.img
+	[[ $output == *"as in 'dump.nilfs2 info map.img'"* ]]
+}
+
 @test "--json and --json-lines exclude each other" {
 	run -2 dump.nilfs2 --json --json-lines
 	[[ $output == *"--json and --json-lines exclude each other"* ]]

@@ -275,3 +275,21 @@ all_content() {
 	run -2 dump.nilfs2 find --inodes --deleted one.img
 	run -1 dump.nilfs2 find --inodes -c 77 one.img
 }
+
+@test "commands that fail for damage name the ones that do not" {
+	# A block of the log of the latest state.
+	wipe one.img "$(blocks one.img sufile | head -n 1)"
+	run -1 dump.nilfs2 ls one.img
+	[[ $output == *"one.img: "*"; fsck.nilfs2 -n lists "*"dump.nilfs2 export --inodes saves "* ]]
+	run -1 dump.nilfs2 export --inodes one.img out
+	[[ $output != *"; "*"--inodes"* ]]
+	# A directory of an older one.
+	gc.nilfs2 -q --take-snapshot two.img
+	wipe two.img $(blocks two.img /)
+	run -1 dump.nilfs2 export two.img out2
+	[[ $output == *"missing or incomplete; --inodes also saves "* ]]
+	# A file that is no volume.
+	seq 10000 >none.img
+	run -1 dump.nilfs2 ls none.img
+	[[ $output != *fsck* ]]
+}

@@ -278,7 +278,7 @@ digest() {
 	dump.nilfs2 export -q --since 1 -c 2 image layer.tar
 	dump.nilfs2 export -q --since 1 -c 2 image layer.tar.xz
 	[ "$(digest layer.tar | wc -c)" -eq 33 ]
-	refusal='differs from a state that the volume is not in'
+	refusal='has the changes to another state than that of the volume'
 	while read -r edit; do
 		rm -rf odd other.img
 		cp -a one odd
@@ -310,6 +310,11 @@ digest() {
 		diff <(listed image 2) <(listed other.img)
 		# Once only.
 		unchanged "$refusal" -d layer.tar
+		# Without --oci, which it implies.
+		rm -f other.img
+		mkfs.nilfs2 -q -B 64 -b 1K --size 8M -d $source other.img
+		mkfs.nilfs2 -q --add -d layer.tar.xz other.img
+		diff <(listed image 2) <(listed other.img)
 	done
 	# Without the comment it is any layer.
 	mkdir plain
@@ -375,7 +380,7 @@ digest() {
 	grep -q "later/0002-${cnos[2]}.tar  *${cnos[1]}  *${cnos[2]}  *20" said
 	start image "${cnos[0]}" other.img
 	# In the wrong order, and with a gap.
-	unchanged 'state that the volume is not in' \
+	unchanged 'changes to another state than that of the volume' \
 		-d later/0002-"${cnos[2]}".tar -d later/0001-"${cnos[1]}".tar
 	mkfs.nilfs2 -q --add --oci --snapshot -d later/0001-"${cnos[1]}".tar \
 		-d later/0002-"${cnos[2]}".tar other.img

@@ -61,8 +61,9 @@ names() { dump.nilfs2 ls -R "$1"; }
 	lose "$(last_block /d/f1)"
 	run -4 fsck.nilfs2 -f -n --ddrescue-map map image
 	[[ $output == *"dev-unreadable: block $(last_block /d/f1): "*" of inode 13 in checkpoint "* ]]
-	run fsck.nilfs2 -f -y --ddrescue-map map --output new image
+	run -4 fsck.nilfs2 -f -y --ddrescue-map map --output new image
 	[[ $output == *"dev-unreadable: block $(last_block /d/f1): "*" of inode 13 in checkpoint "* ]]
+	[[ $output == *"image: unchanged; the damaged copy is new"* ]]
 	cmp image lost
 }
 

@@ -147,7 +147,7 @@ setup() {
 
 @test "--size creates, enlarges, never shrinks" {
 	rm image
-	refused 1 'No such file' -q -B 64 image
+	refused 1 'image: does not exist; --size makes' -q -B 64 image
 	mkfs -q -B 64 --size 64M image
 	[ "$(stat -c %s image)" -eq $((64 << 20)) ]
 	mkfs -qf -B 64 --size 64M image

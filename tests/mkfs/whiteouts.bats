@@ -223,11 +223,11 @@ tree() {
 @test "without --oci they are files, and reported; so they are in directories" {
 	layer .wh.file d/.wh..wh..opq
 	run -0 mkfs -q -B 16 --size 4M -d lower.tar -d upper.tar image
-	[[ $output == *"2 whiteouts (.wh.*) are"* ]]
+	[[ $output == *"whiteouts (.wh.*) are written as files: 2; "* ]]
 	dump.nilfs2 ls -R image | grep -x '/d/.wh..wh..opq'
 	dump.nilfs2 ls -R image | grep -x /file
 	run -0 mkfs -qf -B 16 --oci -d lower.tar -d upper image
-	[[ $output == *"2 whiteouts (.wh.*) are"* ]]
+	[[ $output == *"whiteouts (.wh.*) are written as files: 2; "* ]]
 	run -0 mkfs -qf -B 16 --oci -d lower.tar -d upper.tar image
 	[ -z "$output" ]
 }
