@@ -211,7 +211,8 @@ int target_open(struct context *cx, const char *path,
 			return fail(cx, -errno, "%s: open", path);
 		if (!asked)
 			return fail_said(cx, -ENOENT, "%s: does not exist; --size "
-					 "makes an image file", path);
+					 "makes an image file, auto one that "
+					 "holds the content", path);
 		t->size = asked;
 		t->sector_size = FILE_SECTOR_SIZE;
 		t->blank = true;

@@ -46,7 +46,7 @@ struct cat {
 	/* Of a file that is searched in logs. */
 	uint64_t ino;
 	const char *path;
-	bool found;
+	bool found, resolved;
 	bool broken;	/* the volume was opened without damaged metadata */
 };
 
@@ -173,6 +173,7 @@ static int cat_file(struct cat *cat, struct root *root, const char *path)
 	struct file file;
 	int err = dir_resolve(root, cx, path, &cat->ino), failed;
 
+	cat->resolved = !err;
 	if (!err)
 		err = root_file(root, cx, cat->ino, &file);
 	if (!err)
@@ -218,7 +219,7 @@ static int cat_run(struct tool *tool, const void *options)
 		    (ret < 0 && tool->argc == 2 && !report_is_text(&tool->report)))
 			continue;
 		if (ret < 0)
-			tool_failed(tool, *path, ret);
+			tool_failed(tool, cat.resolved ? *path : NULL, ret);
 		status = 1;
 		ret = 0;
 	}

@@ -106,7 +106,7 @@ static int change_directory(struct shell *s, const char *argument)
 	if (!err)
 		err = root_file(&root, cx, ino, &file);
 	if (!err && !S_ISDIR(le16_get(file.inode.i_mode)))
-		err = fail(cx, -ENOTDIR, "inode %llu", (unsigned long long)ino);
+		err = fail(cx, -ENOTDIR, "%s", path);
 	if (err) {
 		free(path);
 		return err;

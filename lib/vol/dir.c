@@ -135,7 +135,7 @@ int dir_resolve(struct root *root, struct context *cx, const char *path,
 		uint64_t *ino)
 {
 	const size_t digits = *path == '<' ? strspn(path + 1, "0123456789") : 0;
-	const char *end = path + 1 + digits;
+	const char *end = path + 1 + digits, *whole = path;
 	struct file file;
 	int err;
 
@@ -146,6 +146,7 @@ int dir_resolve(struct root *root, struct context *cx, const char *path,
 		path = end + 1;
 	}
 	for (;;) {
+		const char *before = path;
 		size_t len;
 
 		path += strspn(path, "/");
@@ -156,11 +157,14 @@ int dir_resolve(struct root *root, struct context *cx, const char *path,
 		if (err)
 			return err;
 		if (!S_ISDIR(le16_get(file.inode.i_mode)))
-			return fail(cx, -ENOTDIR, "inode %llu",
-				    (unsigned long long)*ino);
+			return fail(cx, -ENOTDIR, "%.*s", (int)(before - whole), whole);
 		err = dir_lookup(&file, cx, path, len, ino);
+		path += len;
+		if (err == -ENOENT)
+			return fail_said(cx, err, "%.*s: not in checkpoint %llu",
+					 (int)(path - whole), whole,
+					 (unsigned long long)root->cno);
 		if (err)
 			return err;
-		path += len;
 	}
 }

@@ -88,7 +88,7 @@ differences_equal() {
 	run -3 dump.nilfs2 diff "$image" 4 2 d/f5
 	[ "$output" = "A /d/f5" ]
 	run -1 dump.nilfs2 diff "$image" 2 4 d/nothing
-	[[ $output == *"No such file or directory" ]]
+	[[ $output == *": d/nothing: not in checkpoint 4" ]]
 }
 
 @test "--json prints the same" {
