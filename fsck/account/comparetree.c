@@ -72,24 +72,27 @@ static int lose_perhaps(struct ifilewalk *w, struct context *cx, uint64_t first,
 	return sides_add_loss(w->s, cx, w->state, &loss, NULL, 0);
 }
 
-/* Compares an inode that could not be read before the repair or was missing.
-   IS_EMPTY is set if it has no links. */
+/* Compares an inode that could not be read before the repair or was missing. WAS is
+   what the block has there, or NULL. */
 static int compare_unknown(struct ifilewalk *w, struct context *cx,
-			   uint64_t ino, bool is_empty,
+			   uint64_t ino, const struct nilfs_inode *was,
 			   const struct nilfs_inode *after)
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
 	struct sides *s = w->s;
 	int in_use = attributes_is_in_use(w->ifile, cx, ino), err;
 	uint64_t n = losslist_count(s->losses);
+	bool is_unlinked = was && !sides_links(was);
 
 	if (!after && attributes_is_missing(w->s, cx, ino))
 		return 0;
 	if ((!in_use && is_written_content(w, cx)) ||
-	    (in_use < 0 && is_empty && w->has_inodes &&
+	    (in_use < 0 && is_unlinked && w->has_inodes &&
 	     (w->s->is_complete || is_written_content(w, cx))))
 		return 0;
-	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
+	/* A deleted file that was open keeps the rest of its inode. */
+	if (in_use > 0 && !after &&
+	    (!w->has_inodes || !is_unlinked || inode_is_empty(was)))
 		return sides_add_loss(s, cx, w->state, &removed, NULL, 0);
 	if (s->is_first)
 		return sides_doubt(s, cx, ino);
@@ -113,9 +116,9 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 {
 	uint32_t size = w->s->before->geo.block_size;
-	const struct nilfs_inode *before, *after;
+	const struct nilfs_inode *before, *after, *was;
 	struct sides *s = w->s;
-	bool is_lost = w->has[0] && w->ifile, is_empty;
+	bool is_lost = w->has[0] && w->ifile;
 	uint64_t i, ino;
 	int ret = 0;
 
@@ -142,13 +145,12 @@ static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 		   driver does not use it. */
 		if (inode_is_private(ino) || ino == NILFS_SKETCH_INO)
 			continue;
-		before = w->has[0] ? ifilewalk_inode(w, 0, i) : NULL;
+		before = was = w->has[0] ? ifilewalk_inode(w, 0, i) : NULL;
 		after = w->has[1] ? ifilewalk_inode(w, 1, i) : NULL;
 		/* The link count is compared; it was 0 if the inode did not
 		   exist. */
 		s->recounted |= !before || !after || w->is_stale ||
 				sides_links(before) != sides_links(after);
-		is_empty = before && !sides_links(before);
 		if (after && !sides_links(after))
 			after = NULL;
 		/* If the inode is free in the bitmap, the block is that of
@@ -161,7 +163,7 @@ static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 				      !attributes_is_in_use(w->ifile, cx, ino))))
 			before = NULL;
 		if (!before)
-			ret = compare_unknown(w, cx, ino, is_empty, after);
+			ret = compare_unknown(w, cx, ino, was, after);
 		else if (!after || !s->is_dat_same ||
 			 memcmp(before->i_bmap, after->i_bmap,
 				sizeof(before->i_bmap)) ||

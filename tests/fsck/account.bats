@@ -232,6 +232,21 @@ copy_block() {
 	names "$inode"
 }
 
+# Where the other block has no inode, the bitmap has one in use that is empty.
+@test "inodes are missed whose block is that of other inodes" {
+	begin special
+	blocks=($(mapped ifile 2) $(mapped ifile 4))
+	# The log that has the files, from its summary to the links.
+	lose_all "$(seq 12 31)"
+	copy_block "${blocks[0]}" "${blocks[1]}"
+	copy_block "${blocks[1]}" "${blocks[0]}"
+	repair
+	for file in /types/symlink-255 /times/dir /modes/0000; do
+		names "$(dump.nilfs2 inode sound "$file" |
+			awk '/^Inode:/ { print $2 }')"
+	done
+}
+
 @test "a file without blocks is missed where only its inode was" {
 	begin snapshots
 	inode=$(dump.nilfs2 inode -c 2 "$image" /.nilfs |
