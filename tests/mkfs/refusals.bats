@@ -39,7 +39,7 @@ setup() {
 }
 
 @test "no file, a directory, a FIFO, a character device" {
-	refused 1 'No such file' missing
+	refused 1 'missing: does not exist' missing
 	refused 1 'Is a directory' .
 	mkfifo fifo
 	run timeout 20 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" fifo
