@@ -6,7 +6,7 @@
 #
 # It is for a device that has OLD: made of the same archive, or of an export of
 # that checkpoint ("dump.nilfs2 export -c OLD IMAGE BASE.tar").  See delta-apply.sh.
-# A volume that exists gets it by "mkfs.nilfs2 --add --oci -d DELTA.tar VOLUME", which
+# A volume that exists gets it by "mkfs.nilfs2 --add -d DELTA.tar VOLUME", which
 # refuses one that is not at OLD.
 set -eu
 image=$1 old=$2 new=$3 delta=$4

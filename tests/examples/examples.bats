@@ -213,9 +213,9 @@ each_layer_is() {
 	"$examples/factory-image.sh" rootfs.tar device.img 8M
 	"$examples/delta-apply.sh" device.img delta.tar.gz new.img 8M
 	cmp there.img new.img
-	mkfs.nilfs2 -q --add --oci -d delta.tar.gz device.img
+	mkfs.nilfs2 -q --add -d delta.tar.gz device.img
 	holds device.img want3
-	run -1 mkfs.nilfs2 -q --add --oci -d delta.tar.gz device.img
+	run -1 mkfs.nilfs2 -q --add -d delta.tar.gz device.img
 	# And back.
 	"$examples/delta-export.sh" here.img 3 1 back.tar
 	"$examples/delta-apply.sh" there.img back.tar again.img 8M
