@@ -346,6 +346,7 @@ void listing_begin(struct listing *rows)
 
 void listing_put(struct listing *rows, const struct tree_item *item)
 {
+	rows->any |= item->kind != TREE_BROKEN;
 	if (item->kind == TREE_BROKEN)
 		listing_report_broken(rows, item, item->error);
 	else if (!report_is_text(&rows->tool->report))

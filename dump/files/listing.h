@@ -32,6 +32,7 @@ struct listing {
 	const struct file *found;
 	uint64_t whole, last;
 	bool broken; /* something unreadable was reported */
+	bool any;    /* there was a row */
 	struct table table;
 	struct column columns[LISTING_TEXT_COLUMNS];
 	struct file file; /* of a symbolic link */

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/moment.h"
 #include "dump/common/image.h"
@@ -164,6 +165,15 @@ static int find_run(struct tool *tool, const void *options)
 	f.rows->checkpoints = o->all || o->deleted ||
 			      !report_is_text(&tool->report);
 	err = search_files(&f);
+	if (!err && !f.rows->any && report_is_text(&tool->report)) {
+		const char *name = tool->argc > 1 ? tool->argv[1] : "*";
+
+		if (strpbrk(name, "*?[/"))
+			tool_note(tool, "no file was found");
+		else
+			tool_note(tool, "no file is named '%s'; '*%s*' fits a part "
+				  "of a name", name, name);
+	}
 	listing_fini(f.rows);
 	free(f.rows);
 	return err;

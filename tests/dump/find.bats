@@ -329,7 +329,10 @@ layers() {
 		# shellcheck disable=SC2086
 		run -2 dump.nilfs2 find $words "$image"
 	done
-	run -0 dump.nilfs2 find "$image" nothing
+	run -0 --separate-stderr dump.nilfs2 find "$image" nothing
+	[ -z "$output" ]
+	[ "$stderr" = "dump.nilfs2: no file is named 'nothing'; '*nothing*' fits a part of a name" ]
+	run -0 dump.nilfs2 find -q "$image" '*nothing*'
 	[ -z "$output" ]
 	run -1 dump.nilfs2 find -c 999 "$image"
 }

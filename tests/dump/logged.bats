@@ -227,5 +227,5 @@ sizes() {
 	delete_old
 	gc.nilfs2 -q --protect 0 --purge image
 	run -0 dump.nilfs2 find --deleted image
-	[ -z "$output" ]
+	[ "$output" = "dump.nilfs2: no file was found" ]
 }
