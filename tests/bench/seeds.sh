@@ -6,8 +6,8 @@
 #
 #   BENCH_SEEDS		which of them: 000 001 002 003 004 partial placements
 #			sweep orders (all)
-#   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N, placements with traces of
-#			1 / N (1)
+#   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (4; 1 takes 20 minutes),
+#			placements with traces of 1 / N (1)
 #   BENCH_POLICIES	of placements (all)
 
 seeds_bin=$build/tests/bench/seeds
@@ -266,15 +266,17 @@ seed_002() {
 	} | in_columns
 }
 
-# zones OPTION... : 128 GiB at random to a file that fills 4068 zones.
+# zones DIRTY OPTION... : 128 GiB at random to a file that fills 4068 zones, with so
+# many dirty pages.
 zones() {
-	local scale=${BENCH_SEEDS_SCALE:-1}
+	local scale=${BENCH_SEEDS_SCALE:-4} dirty=$1
 
+	shift
 	"$seeds_sim" --segments 4068 --segment-size $((8192 / scale))K \
 		--data $((7983872 / scale)) --nodes 1018 \
 		--writes $((33554432 / scale)) --low 8 --moves-change-nodes \
 		--metadata-log --placement survivors --frees-dead \
-		--dirty-pages $((115000 / scale)) "$@"
+		--dirty-pages $((dirty / scale)) "$@"
 }
 
 # nodes_moved NAME PUBLISHED-WAF PUBLISHED-MOVES OPTION...
@@ -282,11 +284,11 @@ nodes_moved() {
 	local name=$1 waf=$2 moves=$3 got moved
 
 	shift 3
-	read -r got moved < <(zones "$@" | awk '
+	read -r got moved < <(zones 115000 "$@" | awk '
 		NF > 11 && $3 ~ /^[0-9]+$/ { waf = $2 }
 		$2 == "node" { moved = $4 }
 		END { print waf, moved }')
-	moved=$((moved * ${BENCH_SEEDS_SCALE:-1}))
+	moved=$((moved * ${BENCH_SEEDS_SCALE:-4}))
 	if [ "$waf" = - ]; then
 		echo "$name|$got|-|$moved|-"
 	else
@@ -296,6 +298,8 @@ nodes_moved() {
 }
 
 seed_003() {
+	local dirty policy row weight
+
 	title "003: 4068 zones, 96 % full, victims by kind of their blocks"
 	{
 		echo "policy|WAF|published|nodes moved|published"
@@ -306,6 +310,20 @@ seed_003() {
 		for weight in 120 200 500; do
 			nodes_moved "weighted, $weight %" 13.3 77463278 \
 				-p weighted:$weight
+		done
+	} | in_columns
+	title "003: WAF by how many pages are dirty, which was not said"
+	{
+		echo "pages|greedy|data-first, strict|weighted, 120 %|weighted, 500 %"
+		for dirty in 0 50000 100000 115000 130000 160000 200000; do
+			row=$dirty
+			for policy in greedy data-first weighted:120 weighted:500; do
+				row+="|$(BENCH_SEEDS_SCALE=16 zones $dirty \
+					-p $policy 2>/dev/null |
+					awk 'NF > 11 && $3 ~ /^[0-9]+$/ { waf = $2 }
+						END { print waf ? waf : "full" }')"
+			done
+			echo "$row"
 		done
 	} | in_columns
 }
