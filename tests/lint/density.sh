@@ -12,8 +12,9 @@
 # damaged data (fsck/data), and what lies beyond the end (lib/check): 1,200; layers added
 # to a volume, and states that travel (mkfs, dump/export): 1,100; metadata written twice,
 # and its copies as proof: 450; the shell (dump/shell): 1,500; logs of interrupted jobs,
-# and states tried: 250.
-most_lines=126300
+# and states tried: 250; what a mounted volume keeps, and messages that name the next
+# command: 140.
+most_lines=126440
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
