@@ -477,6 +477,6 @@ while_watched() {
 	[ "$(grep -c "only with the capability CAP_SYS_ADMIN" <<<"$errors")" -eq 9 ]
 	[[ $output == *"Running: "*yes* ]]
 	[ "$(grep -c "^user reads: " <<<"$output")" -eq 3 ]
-	[[ $errors == *"may be overwritten meanwhile"* ]]
+	[[ $errors == *"may be overwritten while they are read"* ]]
 	kernel_content
 }
