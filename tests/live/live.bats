@@ -211,6 +211,8 @@ while_watched() {
 	[[ $dmesg != *"cleaning segments"* ]]
 }
 
+# A pass that saw the snapshot may have nothing to clean; the next one does not wait for the
+# minute that others wait, nor for clean segments that become fewer.
 @test "--watch goes on if snapshots are made and deleted meanwhile" {
 	while_watched --low 55% --high 56% --latency 1 <<-'EOF'
 		cno=$(mkcp -p $DEV1)
@@ -224,7 +226,6 @@ while_watched() {
 		>/mnt/tmp/end
 		wait $changes
 	EOF
-	[[ $errors != *"no segment is worth"* ]]
 }
 
 @test "mkcp -s gets its snapshot from a volume that is cleaned meanwhile" {
