@@ -148,6 +148,7 @@ static int run_mounted(struct tool *tool, struct options *o)
 		ret = target_open_mounted(&target, cx, live->device);
 	if (!ret) {
 		o->live = live;
+		o->lock = lock;
 		o->since = cps.cs_cno;
 		ret = run_jobs(tool, o, target.dev);
 	}

@@ -46,6 +46,7 @@ struct online_options moving_online_options(const struct options *o)
 		.min_dead = o->min_reclaimable,
 		.protect = o->protect,
 		.since = o->since,
+		.lock = o->lock,
 		.latency = o->latency,
 		.verify = !o->no_verify,
 		.forecast = o->dry_run,

@@ -70,6 +70,7 @@ struct options {
 	struct sums *sums;
 	/* Not an option: the mounted volume; NULL: it is not mounted. */
 	const struct live *live;
+	struct cleanerlock *lock;	/* of the cleaner of LIVE */
 	uint64_t since;	/* online_options.since */
 };
 

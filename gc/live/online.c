@@ -9,9 +9,10 @@
  * as long as one gains segments.
  *
  * A program that makes a checkpoint, and then a snapshot of it, as mkcp -s does, waits
- * for the lock of the cleaner in between, until the end of the run.  So checkpoints
- * that are made after the caller asked for the lock are kept whatever the protection
- * period is.  They are known by their numbers: no clock matters.
+ * for the lock of the cleaner in between.  So checkpoints that are made after the caller
+ * asked for the lock are kept whatever the protection period is.  They are known by
+ * their numbers: no clock matters.  A run may take hours, so the lock is lent to such
+ * programs between calls; they may have cleaned, so a new pass follows.
  *
  * The duration of a call is about proportional to its blocks, and writers of the
  * volume wait for less than half of it.  So a call moves as many blocks as the calls
@@ -33,6 +34,7 @@
 #include "gc/live/call.h"
 #include "gc/live/livezones.h"
 #include "gc/plan/facts.h"
+#include "live/cleanerlock.h"
 #include "live/live.h"
 #include "vol/volume.h"
 
@@ -43,6 +45,9 @@
 
 /* Passes that other programs may prevent. */
 #define BUSY_MAX 10
+
+/* Milliseconds after which the lock is offered to others, and for a pass at least. */
+#define OFFER_MS 1000
 
 /* A volume without a new log for so long is idle, in milliseconds. */
 #define IDLE_MS 1500
@@ -66,6 +71,8 @@ struct onlinerun {
 	size_t nbad, bad_room;
 	bool announced;		/* checkpoints that may be deleted */
 	bool stopped;		/* the caller wants no more calls */
+	uint64_t offered;	/* the lock, last, by the clock */
+	bool lent;		/* since the pass began: the next one follows */
 };
 
 /* The limits of the next call. */
@@ -172,6 +179,11 @@ static int make_call(struct onlinerun *r, struct context *cx)
 	if (r->o->called) {
 		ret = r->o->called(r->o->arg, cx, r->n);
 		r->stopped = ret > 0;
+	}
+	if (ret >= 0 && r->o->lock && r->clock() - r->offered >= OFFER_MS) {
+		ret = cleanerlock_lend(r->o->lock, cx);
+		r->lent = ret > 0;
+		r->offered = r->clock();
 	}
 	return ret < 0 ? ret : context_cancelled(cx);
 }
@@ -308,7 +320,9 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		ret = call_open(&r->call, cx, r->live, r->dev, protect);
 	r->call.verify = o->verify;
 	r->call.zones = r->dev->zones ? &r->zones : NULL;
-	while (!ret && !r->stopped && !is_enough(r) &&
+	r->lent = false;
+	r->offered = r->clock();
+	while (!ret && !r->stopped && !r->lent && !is_enough(r) &&
 	       (i = policy_next(&order, f.clean)) >= 0) {
 		s = &f.segments[i];
 		if (!is_wanted(o, s) ||
@@ -339,7 +353,10 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	return ret;
 }
 
-/* On a device with zones: makes the clean segments fit to be written. */
+/*
+ * On a device with zones: makes the clean segments fit to be written, first and after
+ * others had the lock.
+ */
 static int prepare_zones(struct onlinerun *r, struct context *cx)
 {
 	struct volume *vol = NULL;
@@ -347,7 +364,7 @@ static int prepare_zones(struct onlinerun *r, struct context *cx)
 
 	if (!ret)
 		ret = volume_open(&vol, cx, r->dev, NULL);
-	if (!ret)
+	if (!ret && !r->zones.live)
 		ret = livezones_open(&r->zones, cx, r->live, vol, r->clock);
 	if (!ret)
 		ret = livezones_finish(&r->zones, cx, vol);
@@ -369,11 +386,12 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 	int ret = 0;
 
 	*n = (struct online){ 0 };
-	if (!ret && dev->zones && !options->forecast)
-		ret = prepare_zones(&r, cx);
 	while (!ret) {
-		ret = run_pass(&r, cx, first);
-		again = r.pass_gained && !options->once;
+		if (dev->zones && !options->forecast && (first || r.lent))
+			ret = prepare_zones(&r, cx);
+		if (!ret)
+			ret = run_pass(&r, cx, first);
+		again = r.lent || (r.pass_gained && !options->once);
 		/* A snapshot was made meanwhile: the order is of another state.  Or
 		   the kernel cleans already, for a program that takes no lock. */
 		if (ret == -EBUSY && busy++ < BUSY_MAX) {

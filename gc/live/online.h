@@ -12,6 +12,7 @@
 #include "gc/clean/clean.h"
 #include "gc/plan/policy.h"
 
+struct cleanerlock;
 struct dev;
 struct live;
 struct online;
@@ -29,11 +30,12 @@ struct online_options {
 	uint64_t protect;	/* seconds */
 	uint64_t since;		/* checkpoints from this number on are kept as well: the
 				   next one, before the lock was asked for */
+	struct cleanerlock *lock;	/* of the caller: lent to others between passes */
 	uint32_t latency;	/* milliseconds that a writer may wait for a call */
 	bool verify;		/* checksums of logs whose blocks are moved */
 	bool forecast;		/* change nothing */
 	size_t most;		/* candidates of a pass, to bound the memory; 0: all */
-	bool once;		/* only one pass */
+	bool once;		/* only one pass, and those after the lock was lent */
 	void *arg;		/* of the functions below, each of which may be NULL */
 	/* As of clean_options. */
 	void (*fate)(void *arg, const struct policy_segment *s,

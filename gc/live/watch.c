@@ -154,6 +154,7 @@ static int run_once(struct watch *w, struct context *cx, uint64_t since)
 	w->s->runs++;
 	set_state(w, WATCH_CLEANING);
 	ret = target_open_mounted(&target, cx, w->live->device);
+	options.lock = lock;
 	options.since = since;
 	options.goal = w->o->high - w->s->clean;
 	options.scarce = scarce(w->o);

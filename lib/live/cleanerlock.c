@@ -44,12 +44,16 @@
 
 struct cleanerlock {
 	sem_t *sem;
+	bool held;
+	const struct live *live;
+	char file[PATH_MAX];	/* of the semaphore */
 };
 
 /* The processes that have mapped the file of a semaphore. */
 struct users {
 	char text[200];		/* "123 (nilfs_cleanerd), 124 (...)" */
-	bool any, owner;	/* one of them does not wait */
+	bool any, waits;	/* one of them waits, or may: not all kernels tell */
+	bool owner;		/* one of them does not */
 	long daemon;		/* nilfs_cleanerd, or 0 */
 };
 
@@ -63,7 +67,7 @@ static void add_user(struct users *u, const char *pid, const struct stat *file)
 	unsigned int maj, min;
 	size_t len = strlen(u->text);
 	char name[64] = "?", call[256];
-	bool maps = false, waits = false;
+	bool maps = false, waits = false, known = false;
 	char *line = NULL;
 	char path[64];
 	size_t room = 0;
@@ -78,8 +82,8 @@ static void add_user(struct users *u, const char *pid, const struct stat *file)
 			continue;
 		maps = true;
 		/* "NUMBER ARGUMENT ...", or "running". */
-		waits |= probe_line(call, sizeof(call), "/proc/%s/syscall",
-				    pid) &&
+		known = probe_line(call, sizeof(call), "/proc/%s/syscall", pid);
+		waits |= known &&
 			 sscanf(call, "%llu %llx", &number, &at) == 2 &&
 			 at >= from && at < to;
 	}
@@ -92,6 +96,7 @@ static void add_user(struct users *u, const char *pid, const struct stat *file)
 	probe_line(name, sizeof(name), "/proc/%s/comm", pid);
 	if (!strcmp(name, "nilfs_cleanerd"))
 		u->daemon = atol(pid);
+	u->waits |= waits || !known;
 	if (waits)
 		return;
 	u->owner = true;
@@ -161,67 +166,105 @@ long cleanerlock_daemon(const struct live *l)
 	return u.daemon;
 }
 
-int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
-		     const struct live *l, unsigned int seconds)
+/* Lets others take the lock of C first, if there are any, for a second. */
+static void yield_to_others(const struct cleanerlock *c, struct context *cx)
 {
-	unsigned int tries = seconds * (1000 / PAUSE_MS), looks = 0, i;
-	char name[NAME_MAX], file[PATH_MAX];
-	struct cleanerlock *c = calloc(1, sizeof(*c));
-	struct timespec end;
 	struct users u;
-	int ret = 0;
+	int i;
 
-	if (!c)
-		return fail(cx, -ENOMEM, "%s: lock of the cleaner", l->dir);
-	find_names(l, name, file);
 	for (i = 0; i < YIELDS && !context_cancelled(cx); i++) {
-		find_users(&u, file);
+		find_users(&u, c->file);
 		if (!u.any)
 			break;
 		usleep(PAUSE_MS * 1000);
 	}
-	c->sem = sem_open(name, O_CREAT, S_IRWXU, 1);
-	if (c->sem == SEM_FAILED) {
-		ret = fail(cx, -errno, "%s: lock of the cleaner: %s", l->dir,
-			   file);
-		free(c);
-		return ret;
-	}
-	for (i = 0;; i++) {
+}
+
+/* Waits at most SECONDS for the semaphore of C, which is open. */
+static int wait_for(struct cleanerlock *c, struct context *cx, unsigned int seconds)
+{
+	uint64_t tries = (uint64_t)seconds * (1000 / PAUSE_MS), i;
+	unsigned int looks = 0;
+	struct timespec end;
+	struct users u;
+	int ret = 0;
+
+	for (i = 0; !ret; i++) {
 		/* A short time, in the system call that add_user() finds. */
 		clock_gettime(CLOCK_REALTIME, &end);
 		end.tv_nsec += PAUSE_MS * 1000000L;
 		end.tv_sec += end.tv_nsec / 1000000000L;
 		end.tv_nsec %= 1000000000L;
-		if (!sem_timedwait(c->sem, &end))
+		c->held = !sem_timedwait(c->sem, &end);
+		if (c->held)
 			break;
 		ret = errno == ETIMEDOUT || errno == EINTR ?
 			      context_cancelled(cx) :
-			      fail(cx, -errno, "%s: lock of the cleaner", l->dir);
+			      fail(cx, -errno, "%s: lock of the cleaner",
+				   c->live->dir);
 		/* A process that has just mapped it may be about to take it. */
-		if (!ret && i % 4 == 3 && take_over(c->sem, file, &looks))
+		c->held = !ret && i % 4 == 3 && take_over(c->sem, c->file, &looks);
+		if (c->held)
 			break;
 		if (!ret && i >= tries) {
-			find_users(&u, file);
+			find_users(&u, c->file);
 			ret = fail_said(cx, -EBUSY, "%s: another cleaner is at work: "
-					"%s; stop it, or wait for it", l->dir,
+					"%s; stop it, or wait for it", c->live->dir,
 					u.text[0] ? u.text : "unknown process");
 		}
-		if (ret) {
-			sem_close(c->sem);
-			free(c);
-			return ret;
-		}
 	}
-	*cp = c;
-	return 0;
+	return ret;
+}
+
+int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
+		     const struct live *l, unsigned int seconds)
+{
+	struct cleanerlock *c = calloc(1, sizeof(*c));
+	char name[NAME_MAX];
+	int ret;
+
+	if (!c)
+		return fail(cx, -ENOMEM, "%s: lock of the cleaner", l->dir);
+	c->live = l;
+	find_names(l, name, c->file);
+	yield_to_others(c, cx);
+	c->sem = sem_open(name, O_CREAT, S_IRWXU, 1);
+	if (c->sem == SEM_FAILED) {
+		ret = fail(cx, -errno, "%s: lock of the cleaner: %s", l->dir,
+			   c->file);
+		free(c);
+		return ret;
+	}
+	ret = wait_for(c, cx, seconds);
+	if (ret)
+		cleanerlock_release(c);
+	else
+		*cp = c;
+	return ret;
+}
+
+int cleanerlock_lend(struct cleanerlock *c, struct context *cx)
+{
+	struct users u;
+	int ret;
+
+	find_users(&u, c->file);
+	if (!u.waits)
+		return 0;
+	c->held = false;
+	sem_post(c->sem);
+	yield_to_others(c, cx);
+	/* Whatever has it, the job goes on after that, or a signal ends it. */
+	ret = wait_for(c, cx, UINT_MAX);
+	return ret ? ret : 1;
 }
 
 void cleanerlock_release(struct cleanerlock *c)
 {
 	if (!c)
 		return;
-	sem_post(c->sem);
+	if (c->held)
+		sem_post(c->sem);
 	sem_close(c->sem);
 	free(c);
 }

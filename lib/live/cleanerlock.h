@@ -21,6 +21,13 @@ struct live;
 int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 		     const struct live *l, unsigned int seconds);
 
+/*
+ * Gives the lock to programs that wait for it, and takes it again after them, however
+ * long they have it: 1, 0 if none waits, or -errno, and then C has no lock any more.
+ * What the caller knows of segments and snapshots may be wrong afterwards.
+ */
+int cleanerlock_lend(struct cleanerlock *c, struct context *cx);
+
 /* The process of nilfs_cleanerd that cleans the volume of L, or 0. */
 long cleanerlock_daemon(const struct live *l);
 

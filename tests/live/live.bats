@@ -245,6 +245,20 @@ while_watched() {
 	[[ $output$errors != *mkcp:* ]]
 }
 
+@test "a run lends the lock to a program that waits for it" {
+	while_watched --low 26% --high 60% --speed 100K --latency 1 <<-'EOF'
+		calls() {
+			gc.nilfs2 --status $MNT 2>/dev/null | grep "^Calls.*[1-9]"
+		}
+		wait_until calls
+		timeout 60 mkcp -s $DEV1; echo "made: $?"
+		lscp -s $DEV1 | grep -c " ss "
+		grep -E "^(runs|clean|state) " /mnt/tmp/run/*
+	EOF
+	# The run that had begun goes on.
+	[[ $output == *"made: 0"*$'\n1\n'*"state cleaning"*"runs 1"* ]]
+}
+
 @test "--watch and nilfs_cleanerd are not at work together" {
 	live_volume
 	live_guest <<-'EOF'
