@@ -90,6 +90,7 @@ names() {
 
 # is_sound [CHECKPOINT]: all files and their attributes are as they were.
 is_sound() {
-	cmp <(dump.nilfs2 export ${1:+-c "$1"} sound) \
-		<(dump.nilfs2 export ${1:+-c "$1"} "$image")
+	dump.nilfs2 export -q ${1:+-c "$1"} sound - >sound.tar &&
+		dump.nilfs2 export -q ${1:+-c "$1"} "$image" - >repaired.tar &&
+		[ -s sound.tar ] && cmp sound.tar repaired.tar
 }
