@@ -97,32 +97,53 @@ static bool is_name_gone(const struct comparedir *d, const struct dirent_entry *
 	       (!known || !(*known & NAME_IS));
 }
 
+/* Whether directory INO has the name of DE, for its inode, after the repair. */
+static bool has_name_now(const struct comparedir *d, struct context *cx,
+			 uint64_t ino, const struct dirent_entry *de)
+{
+	uint64_t found = 0;
+	struct file dir;
+	int err = root_file(&d->s->roots[1], cx, ino, &dir);
+
+	if (!err)
+		err = dir_lookup(&dir, cx, de->name, de->name_len, &found);
+	fail_clear(cx);
+	return !err && found == de->ino;
+}
+
 /*
  * Whether BLOCK belongs to another directory. Either it begins like the first
  * block of a directory and is not the first; or it is the first, its inode
- * number differs in more than one bit, and it has other names, if any.
+ * number differs, and it has other names, if any. If the number differs in one
+ * bit, that directory must have these names.
  */
-static bool is_anothers(const struct comparedir *d, uint64_t blkoff,
-			const void *block)
+static bool is_anothers(const struct comparedir *d, struct context *cx,
+			uint64_t blkoff, const void *block)
 {
+	bool any = false, gone = false, moved = true, bit;
 	struct dirent_entry de;
 	struct dirent_iter it;
-	bool any = false, gone = false;
-	uint64_t differs;
+	uint64_t ino, differs;
 
 	dirent_iter_init(&it, block, d->s->before->geo.block_size);
 	if (!dirent_iter_next(&it, &de))
 		return false;
 	if (blkoff)
 		return de.ino && dirent_is_dots(&de);
-	differs = de.ino ^ d->after->ino;
-	if (!(differs & (differs - 1)))
+	ino = de.ino;
+	differs = ino ^ d->after->ino;
+	if (!differs)
 		return false;
+	bit = !(differs & (differs - 1));
 	do {
-		any |= de.ino && !dirent_is_dots(&de);
+		if (!de.ino || dirent_is_dots(&de))
+			continue;
+		any = true;
 		gone |= is_name_gone(d, &de);
+		if (bit)
+			moved = moved && has_name_now(d, cx, ino, &de);
 	} while (dirent_iter_next(&it, &de));
-	return gone || !any;
+	return moved && (gone || (!any && !bit));
 }
 
 /*
@@ -514,7 +535,7 @@ static int comparedir_take_block(struct comparedir *d, struct context *cx,
 			if ((rule = dirent_check(&de)) == RULE_DIR_PRIVATE_INO)
 				rule = RULE_OK;
 		if (!rule && !it.verdict &&
-		    !is_anothers(d, blkoff, s->blocks[0]))
+		    !is_anothers(d, cx, blkoff, s->blocks[0]))
 			found = s->blocks[0];
 	}
 	if (array_reserve(cx, &d->blocks, &d->blocks_room, d->nblocks + 1))

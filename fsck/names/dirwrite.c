@@ -47,7 +47,7 @@ struct dirwrite {
 	uint8_t *block;		     /* the block being packed */
 	uint8_t *source;	     /* the old block that it is made from */
 	struct blockbatch_item from; /* place of that block; vblocknr 0: none */
-	bool readable;		     /* SOURCE could be read */
+	bool readable;		     /* SOURCE could be read, and is no copy */
 	/* The next inode to be named, if PENDING. */
 	bool pending;
 	uint64_t pending_ino;
@@ -401,6 +401,7 @@ static int dirwrite_take_block(void *arg, struct context *cx,
 	if (known < 0)
 		return known;
 	ret = begin_block(w, cx, item, known ? walk.it.block : NULL);
+	w->readable &= !namefix_copy_of(w->f, item->vblocknr);
 	while (known && !ret && entrywalk_next(&walk, &entry))
 		ret = dirwrite_take_entry(w, cx, &entry);
 	/* No entry of the block belongs to a directory. */

@@ -223,6 +223,8 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 		goto out;
 	ret = nearcps_open(&f.nearby, cx, f.n.root.vol);
 	if (!ret)
+		ret = othernames_find_copies(&f, cx, fixes, n);
+	if (!ret)
 		ret = settle_names(&f, cx);
 	for (i = 0; i < f.n.list.ndirs && !ret; i++) {
 		unsigned int flags = f.flags[i];
@@ -249,6 +251,9 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 out:
 	namefix_note_rest(&f);
 	nearcps_close(&f.nearby);
+	for (i = 0; i < f.ncopies; i++)
+		free(f.copies[i].content);
+	free(f.copies);
 	free(f.flags);
 	free(f.targets);
 	inodelist_fini(&f.n.list);

@@ -130,6 +130,12 @@ struct namefix_target {
 	uint64_t blkoff, ino; /* 0: remove the entry */
 };
 
+/* A block of a directory with the content that another checkpoint proves. */
+struct namefix_copy {
+	uint64_t vblocknr;
+	void *content;
+};
+
 struct namefix {
 	struct fixer_job *job;
 	struct snapblocks *snap; /* for a snapshot: the blocks to be written; or NULL */
@@ -157,6 +163,8 @@ struct namefix {
 	struct namefix_target *targets; /* ascending */
 	size_t ntargets, targets_room, nasked;
 	size_t next_target, next_add; /* for the directory being written */
+	struct namefix_copy *copies; /* read in place of these blocks */
+	size_t ncopies, copies_room;
 	/* The names of the directory for which names were found last. */
 	struct nameset found_tags;
 	size_t found_dir; /* its index, ndirs: none yet */
@@ -177,10 +185,14 @@ void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 /* Notes the number of omitted notes of each topic. */
 void namefix_note_rest(struct namefix *f);
 
+/* The content that another checkpoint proves for block VBLOCKNR of a directory,
+   or NULL. */
+const void *namefix_copy_of(const struct namefix *f, uint64_t vblocknr);
+
 /*
- * Starts a walk over block ITEM of a directory, with content DATA or as changed
- * by the repair of another snapshot: 1; 0 if it could not be read, by ERR; or
- * ERR.
+ * Starts a walk over block ITEM of a directory, with content DATA, that of its
+ * copy, or as changed by the repair of another snapshot: 1; 0 if it could not be
+ * read, by ERR; or ERR.
  */
 int namefix_walk(struct namefix *f, struct context *cx,
 		 const struct blockbatch_item *item, const void *data, int err,
@@ -241,6 +253,14 @@ int othernames_add_missing(struct namefix *f, struct context *cx);
  * entries to be removed, to F->targets, and updates the counts of names.
  */
 int othernames_redirect_entries(struct namefix *f, struct context *cx);
+
+/*
+ * Looks, for each block of a directory that has one of the N FIXES, for a copy in
+ * an earlier checkpoint.  If the inode of the directory is the same there, times
+ * included, so are its blocks.  Call before the names are read.
+ */
+int othernames_find_copies(struct namefix *f, struct context *cx,
+			   const struct finding *fixes, size_t n);
 
 /* Sets NAME to the name of inode INO in directory DIR in the nearest other
    checkpoint: 1, 0 if none has it. */

@@ -82,6 +82,25 @@ restores() {
 	restores 151 file-node:another,half,older cleaned-1k deep-1k
 }
 
+# The block of another directory, in a log with a right checksum: only the times of
+# the inode say that the other checkpoint has the same names.
+@test "directories that are written twice are restored from the other checkpoint" {
+	local i
+
+	cd "$BATS_TEST_TMPDIR"
+	for i in {1..20}; do
+		mkdir -p "tree/d$((i % 5))/e$i"
+		touch "tree/f$i" "tree/d$((i % 5))/e$i"/{1..3}
+	done
+	mkfs.nilfs2 -q --size 16M -B 64 --redundant -d tree image
+	for i in 1 2; do
+		run -0 "$NILFS2_BUILD/tests/damage/damage" --list \
+			--kinds directory --damage another,half --seed "$i" \
+			--fail unproved,false,named,refused,LOST,status,crash \
+			image
+	done
+}
+
 # names_no_more N KINDS SUMS NAME...: one in N cases
 names_no_more() {
 	local every=$1 kinds=$2 sums=$3 name
