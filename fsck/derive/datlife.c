@@ -155,6 +155,24 @@ int datlife_is_newest(const struct check *c, struct context *cx,
 	return damage_forgive(cx, ret);
 }
 
+/* Whether the log of the block of PTR lists it for another file than that of AT, or
+   elsewhere in it: the pointer is wrong. 1, 0. */
+static int is_misled(const struct check *c, struct context *cx,
+		     const struct place *at, uint64_t ptr)
+{
+	struct segsum_block b;
+	uint64_t blocknr;
+	int ret = translate_vblock(c->vol, cx, ptr, &blocknr);
+
+	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
+		ret = listings_find_block(cx, c, blocknr, &b, NULL);
+	if (ret > 0)
+		ret = b.vblocknr == ptr &&
+		      (b.ino != at->ino || b.is_node != (at->level > 0) ||
+		       (!b.is_node && b.blkoff != at->blkoff));
+	return damage_forgive(cx, ret);
+}
+
 int datlife_contradicted(struct sparse *set, struct context *cx,
 			 const struct check *c, const struct plan *plan)
 {
@@ -180,6 +198,11 @@ int datlife_contradicted(struct sparse *set, struct context *cx,
 			    maps->fixes[j].place.ino == at.ino)
 				break;
 		if (j < maps->n)
+			continue;
+		ret = damage_forgive(cx, datlife_pointer(vol, cx, &at, &ptr));
+		if (ret > 0)
+			ret = is_misled(c, cx, &at, ptr);
+		if (ret > 0)
 			continue;
 		while (ret >= 0 && (ret = next_holder(vol, cx, &at, &ptr)) > 0)
 			ret = damage_forgive(cx, damage_add(set, cx, ptr));

@@ -107,6 +107,20 @@ static int note_doubtful_map(struct nodes *v, struct context *cx, const struct c
 		       numlist_add(&v->disputed_cps, cx, fix->place.cno);
 }
 
+/* Whether no log lists the block at BLOCKNR as another one than data block P of
+   inode INO: 1, 0, or a failure. */
+static int may_be_child(struct nodes *v, struct context *cx, uint64_t ino,
+			const struct mapcheck_pointer *p, uint64_t blocknr)
+{
+	struct segsum_block b;
+	int ret = listings_find_block(cx, v->check, blocknr, &b, NULL);
+
+	if (ret > 0)
+		return b.ino == ino && !b.is_node && b.blkoff == p->key &&
+		       b.vblocknr == p->ptr;
+	return ret < 0 ? damage_forgive(cx, ret) : 1;
+}
+
 /* Whether pointer I of NODE can belong to H, so that the block lives as long as
    H: 1, with the block in *P and its entry in *VB, 0, or a failure. */
 static int check_child(struct nodes *v, struct context *cx, const struct mapnode *h,
@@ -128,9 +142,12 @@ static int check_child(struct nodes *v, struct context *cx, const struct mapnode
 	    !lifetime_contains(&life, &h->at.life))
 		return 0;
 	/* An unlisted node is reported when it is read. An unreadable log may
-	   list the block. */
-	return !v->logs_whole || p->level ||
-	       fileblocks_has(&v->fileblocks, h->at.ino, 0, p->key, p->ptr);
+	   list the block, unless another one does. */
+	if (p->level ||
+	    fileblocks_has(&v->fileblocks, h->at.ino, 0, p->key, p->ptr))
+		return 1;
+	return v->logs_whole ? 0 :
+	       may_be_child(v, cx, h->at.ino, p, vb->blocknr);
 }
 
 /* Adds H; a SUSPECT one only if the map is in doubt. */

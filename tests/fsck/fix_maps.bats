@@ -375,3 +375,29 @@ noise() {
 	[[ $said == *"lost: nothing"* ]]
 	dump.nilfs2 cat "$image" /large | cmp - before
 }
+
+# Blocks of both nodes are listed by sound logs, each for its own file. The log of
+# another checkpoint cannot be read.
+@test "nodes that changed places are restored beside a log that is lost" {
+	local size
+
+	take snapshots
+	size=$(block_size)
+	cp --sparse=always "$image" sound
+	mapfile -t nodes < <(for file in /d/f5 /d/f9; do
+		dump.nilfs2 bmap -b --nodes -c 2 "$image" "$file" |
+			awk '$NF == "node" { print $5 }'
+	done)
+	[ "${#nodes[@]}" -eq 2 ]
+	log=$(dump.nilfs2 logs --json -b "$image" |
+		gojq 'first(.logs[] | select(.ss_cno == 3)) | .blocknr')
+	dd if=sound of="$image" bs="$size" skip="${nodes[0]}" \
+		seek="${nodes[1]}" count=1 conv=notrunc status=none
+	dd if=sound of="$image" bs="$size" skip="${nodes[1]}" \
+		seek="${nodes[0]}" count=1 conv=notrunc status=none
+	dd if=/dev/zero of="$image" bs="$size" seek="$log" count=1 \
+		conv=notrunc status=none
+	repair
+	[[ $said == *"inode 17: node of level 1 at block 0: restored from the logs"* ]]
+	unchanged
+}
