@@ -50,7 +50,8 @@ static int add_state(struct sides *s, struct context *cx, uint64_t cno,
 /*
  * Looks for checkpoint CNO after the repair. 1 and its entry in *NOW, or 0 if
  * the checkpoint is lost. CP is the entry before, or NULL if not known. UNSURE
- * is set if the checkpoint may have been deleted before the repair.
+ * is set if the checkpoint may have been deleted before the repair. Checkpoints after
+ * an older state that the repair began with are those of its own logs.
  */
 static int find_compared_checkpoint(struct sides *s, struct context *cx, uint64_t cno,
 				    const struct nilfs_checkpoint *cp, bool unsure,
@@ -67,7 +68,8 @@ static int find_compared_checkpoint(struct sides *s, struct context *cx, uint64_
 	int err;
 
 	*now = (struct nilfs_checkpoint){.cp_cno = le64_make(0)};
-	err = cptable_read(s->after, cx, cno, now);
+	err = s->in->base && cno > s->in->base->cno ?
+		      -ENOENT : cptable_read(s->after, cx, cno, now);
 	if (err && !damage_is(err))
 		return err;
 	fail_clear(cx);

@@ -44,10 +44,12 @@ void repair_report(const struct repair *r, struct report *report)
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err;
+	/* Otherwise a mount finds the state of the first check, if any. */
+	int err = r->o->state ? trial_note_state(r, cx, r->first) : 0;
 
 	r->overwrites = false;
-	err = fix_bits_run(r, cx);
+	if (!err)
+		err = fix_bits_run(r, cx);
 	if (!err && r->ask.mode == DECISION_MODE_SAFE && stages_is_wiped(r)) {
 		overlay_drop(r->dev);
 		return 0;

@@ -533,6 +533,18 @@ begin_beside_node() {
 	[ -z "$output" ]
 }
 
+# The log of the repair has the number of one of them.
+@test "checkpoints after an older state are lost, also where new ones replace them" {
+	begin cleaned-1k
+	latest=$(dump.nilfs2 checkpoints -a sound | awk 'END { print $1 }')
+	run -1 fsck.nilfs2 -fy --state $((latest - 2)) "$image"
+	echo "$output"
+	dump.nilfs2 checkpoints -a "$image" |
+		awk -v cno=$((latest - 1)) '$1 == cno { found = 1 }
+			END { exit !found }'
+	[[ $output == *"lost: checkpoints $((latest - 1)) to $latest"* ]]
+}
+
 @test "the manual has all kinds of losses" {
 	local key keys
 
