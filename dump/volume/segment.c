@@ -140,7 +140,7 @@ int segment_count_data(struct segment_source *src, struct context *cx,
 			s->live_data += kind == LIVENESS_CURRENT;
 		}
 	}
-	/* Behind a damaged log nothing was read. */
+	/* After a damaged log nothing was read. */
 	s->has_data = !ret && covered >= s->written;
 	return ret;
 }

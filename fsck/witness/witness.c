@@ -417,8 +417,8 @@ static int witness_search_segment(struct search *s, struct context *cx,
 			return 0;
 		any = true;
 		seq = le64_get(s->lb.ss.ss_seq);
-		/* An interrupted job leaves logs with a number beyond that of any chain. */
-		if (s->c->vol && seq > s->c->vol->latest.seq + s->geo.nsegments)
+		if (s->c->vol &&
+		    segsum_is_beyond_chain(&s->geo, s->c->vol->latest.seq, seq))
 			return 0;
 		pseg += le32_get(s->lb.ss.ss_nblocks);
 		if (blocknr)

@@ -111,8 +111,7 @@ static int chain_search_segment(struct beyond *b, struct context *cx,
 			continue;
 		if (seq > b->c->later_seq)
 			b->c->later_seq = seq;
-		/* A number beyond that of any chain is one of an interrupted job. */
-		if (seq > latest->gap_seq + b->c->vol->geo.nsegments)
+		if (segsum_is_beyond_chain(&b->c->vol->geo, latest->gap_seq, seq))
 			continue;
 		if ((le16_get(log.ss.ss_flags) & NILFS_SS_LOGBGN) &&
 		    (!b->first.pseg || is_older_log(&log, &b->first)))
