@@ -22,7 +22,6 @@
 #include "check/vblocks.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
-#include "disk/checkpoint.h"
 #include "disk/field.h"
 #include "disk/super.h"
 #include "fsck/account/sides.h"

@@ -97,13 +97,6 @@ static int compare_version(const void *a, const void *b)
 	       sort_order(y->blocknr, x->blocknr);
 }
 
-static int compare_roots(const void *a, const void *b)
-{
-	const struct versions_root *x = a, *y = b;
-
-	return x->cno < y->cno ? -1 : x->cno > y->cno;
-}
-
 int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 		    bool after, uint64_t beyond)
 {
@@ -133,7 +126,8 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 		}
 	}
 	sort_in_place(v->items, v->n, sizeof(*v->items), compare_version);
-	sort_in_place(v->logs, v->nlogs, sizeof(*v->logs), compare_roots);
+	sort_in_place(v->logs, v->nlogs, sizeof(*v->logs),
+		      sort_compare_number);
 	v->gathered = true;
 	return err;
 }

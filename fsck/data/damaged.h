@@ -53,7 +53,7 @@ struct damaged_state {
 
 /* One file, of all that had the same inode number. */
 struct damaged_file {
-	uint64_t ino;
+	uint64_t ino;		/* first: the sort key */
 	size_t run, runs_end;	/* its runs, from the newest checkpoint on */
 	size_t from, end;	/* the checkpoints in which it was looked for */
 	bool known;		/* INODE is that of the file */

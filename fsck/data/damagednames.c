@@ -177,11 +177,6 @@ static int visit_file(struct damaged *d, struct context *cx,
 	return ret ? ret : add_state(f, cx, at, &inode);
 }
 
-static bool is_file_below(const void *file, const void *ino)
-{
-	return ((const struct damaged_file *)file)->ino < *(const uint64_t *)ino;
-}
-
 /* Finds the names in ROOT of all files that are known and were not sought. */
 static int seek_names(struct damaged *d, struct context *cx, struct root *root)
 {
@@ -198,8 +193,7 @@ static int seek_names(struct damaged *d, struct context *cx, struct root *root)
 			fail_clear(cx);
 			continue;
 		}
-		at = search_first(d->files, d->nfiles, sizeof(*d->files),
-				  is_file_below, &item.ino);
+		at = search_number(d->files, d->nfiles, sizeof(*d->files), item.ino);
 		if (at < d->nfiles && d->files[at].ino == item.ino &&
 		    d->files[at].known && !d->files[at].sought &&
 		    d->files[at].names.count < NAMES_MAX)

@@ -11,14 +11,12 @@
 #include "fsck/derive/datlife.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/search.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
-#include "vol/cptable.h"
 #include "vol/root.h"
 #include "vol/translate.h"
 

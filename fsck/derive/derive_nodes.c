@@ -33,7 +33,6 @@
 #include "fsck/derive/derived.h"
 #include "fsck/derive/fileblocks.h"
 #include "fsck/snapshots/snapblocks.h"
-#include "log/meta/bmapnode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 #include "vol/translate.h"
@@ -333,15 +332,11 @@ static int compare_mapnode(const void *a, const void *b)
 {
 	const struct mapnode *x = a, *y = b;
 
-	if (x->at.ino != y->at.ino)
-		return x->at.ino < y->at.ino ? -1 : 1;
-	if (x->is_inode != y->is_inode)
-		return x->is_inode ? 1 : -1;
-	if (x->at.level != y->at.level)
-		return x->at.level < y->at.level ? -1 : 1;
-	if (x->at.ptr != y->at.ptr || !is_entry(x))
-		return x->at.ptr < y->at.ptr ? -1 : x->at.ptr > y->at.ptr;
-	return x->cno < y->cno ? -1 : x->cno > y->cno;
+	return sort_order(x->at.ino, y->at.ino) ?:
+	       sort_order(x->is_inode, y->is_inode) ?:
+	       sort_order(x->at.level, y->at.level) ?:
+	       sort_order(x->at.ptr, y->at.ptr) ?:
+	       (is_entry(x) ? sort_order(x->cno, y->cno) : 0);
 }
 
 /*

@@ -24,7 +24,6 @@
 #include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
-#include "disk/segsum.h"
 #include "log/meta/bmapnode.h"
 
 #define SECTOR 512u
@@ -33,11 +32,8 @@ static int fileblocks_compare(const void *a, const void *b)
 {
 	const struct listed_block *x = a, *y = b;
 
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	if (x->level != y->level)
-		return (int)x->level - (int)y->level;
-	return x->key < y->key ? -1 : x->key > y->key;
+	return sort_order(x->ino, y->ino) ?: sort_order(x->level, y->level) ?:
+	       sort_order(x->key, y->key);
 }
 
 void fileblocks_settle(struct fileblocks *p)

@@ -26,11 +26,9 @@
 #include "fsck/witness/witness.h"
 #include "vol/cptable.h"
 
-static void print_finding(void *arg, const struct finding *f)
+void look_print_finding(void *tool, const struct finding *f)
 {
-	struct tool *tool = arg;
-
-	findprint_finding(&tool->report, f);
+	findprint_finding(&((struct tool *)tool)->report, f);
 }
 
 /* Any check between two rounds may be the last one, whose findings are left.
@@ -46,6 +44,14 @@ static void keep_finding(void *kept, const struct finding *f)
 	if (f->detail)
 		k->findings[k->n].detail = strdup(f->detail);
 	k->n++;
+}
+
+void look_drop_kept(struct look_kept *k)
+{
+	while (k->n)
+		free((char *)(uintptr_t)k->findings[--k->n].detail);
+	free(k->findings);
+	*k = (struct look_kept){ 0 };
 }
 
 void look_report_kept(const struct look *l, struct report *r, const char *key)
@@ -279,7 +285,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.note_arg = tool,
 	};
 	ret = findings_open(&c->findings, cx,
-			    first ? print_finding : keep_finding,
+			    first ? look_print_finding : keep_finding,
 			    first ? (void *)tool : &l->kept, o->everything);
 	if (ret)
 		return ret;
@@ -325,14 +331,10 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 
 void look_fini(struct look *l)
 {
-	size_t i;
-
 	check_fini(&l->check);
 	findings_close(l->check.findings);
 	plan_fini(&l->plan);
-	for (i = 0; i < l->kept.n; i++)
-		free((char *)(uintptr_t)l->kept.findings[i].detail);
-	free(l->kept.findings);
+	look_drop_kept(&l->kept);
 	free(l->releases);
 	free(l->tally);
 	inoset_fini(&l->unverified);

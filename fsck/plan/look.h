@@ -23,11 +23,13 @@
 #define LOOK_KEPT_MAX 10000
 #define LOOK_BROKEN_MAX 64u
 
-/* Empty if all zero. */
+/* Empty if all zero, and after look_drop_kept(). */
 struct look_kept {
 	struct finding *findings;	/* with owned details */
 	size_t n, room;
 };
+
+void look_drop_kept(struct look_kept *k);
 
 /* The first snapshots with errors. */
 struct look_broken {
@@ -83,6 +85,9 @@ int shared_run(struct look *l, struct tool *tool, const struct options *o,
 /* Notes that L was compared with the previous check. Later comparisons with L
    use all its findings. */
 void look_mark_compared(struct look *l);
+
+/* A sink of findings, which prints them; TOOL is the argument. */
+void look_print_finding(void *tool, const struct finding *f);
 
 /* Prints the kept findings, in a list KEY. */
 void look_report_kept(const struct look *l, struct report *r, const char *key);

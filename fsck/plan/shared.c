@@ -43,14 +43,6 @@ static int compare_findings(const void *a, const void *b)
 	return order;
 }
 
-static void drop_kept(struct look_kept *k)
-{
-	while (k->n)
-		free((char *)(uintptr_t)k->findings[--k->n].detail);
-	free(k->findings);
-	*k = (struct look_kept){ 0 };
-}
-
 /* Sorts K, without history unless ALL, and drops the findings that are not in BEFORE
    (NULL: none is dropped). Returns the number of findings before that. */
 static size_t keep_common(struct look_kept *k, const struct look_kept *before,
@@ -76,13 +68,6 @@ static size_t keep_common(struct look_kept *k, const struct look_kept *before,
 	return had;
 }
 
-static void print_shared(void *arg, const struct finding *f)
-{
-	struct tool *tool = arg;
-
-	findprint_finding(&tool->report, f);
-}
-
 /* Lists the findings of check number N, with -v. */
 static void list_found(struct tool *tool, unsigned int n, const struct look_kept *k)
 {
@@ -102,7 +87,7 @@ static int report_shared(struct look *l, struct tool *tool, const struct options
 			 const struct look_kept *k)
 {
 	struct findings *f;
-	int err = findings_open(&f, &tool->cx, print_shared, tool, o->everything);
+	int err = findings_open(&f, &tool->cx, look_print_finding, tool, o->everything);
 	size_t i;
 
 	if (err)
@@ -155,12 +140,12 @@ int shared_run(struct look *l, struct tool *tool, const struct options *o,
 		sure = l->check.vol && (!l->kept.n ||
 					(i && (l->kept.n == had ||
 					       l->kept.n == before.n)));
-		drop_kept(&before);
+		look_drop_kept(&before);
 		before = l->kept;
 		l->kept = (struct look_kept){ 0 };
 	}
 	if (!err)
 		err = report_shared(l, tool, o, &before);
-	drop_kept(&before);
+	look_drop_kept(&before);
 	return err;
 }

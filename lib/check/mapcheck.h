@@ -4,7 +4,6 @@
 #ifndef NILFS2_CHECK_MAPCHECK_H
 #define NILFS2_CHECK_MAPCHECK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"

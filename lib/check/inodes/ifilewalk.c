@@ -43,7 +43,7 @@ struct ifilewalk_block {
 
 /* The last counted bitmap of a group. */
 struct ifilewalk_group {
-	uint64_t number;
+	uint64_t number;	/* first: the sort key */
 	uint64_t blocknr;	/* 0: not counted yet */
 	uint32_t bits;		/* number of bits set */
 	uint32_t reserved;	/* of these, bits of numbers that are no inodes */
@@ -269,18 +269,11 @@ static int ifilewalk_run_batch(struct ifilewalk *w, struct context *cx)
 	return err;
 }
 
-static bool is_group_below(const void *item, const void *key)
-{
-	const struct ifilewalk_group *group = item;
-
-	return group->number < *(const uint64_t *)key;
-}
-
 /* The index of GROUP in w->counted, or where to insert it; *HAS: it was found. */
 static size_t find_group(const struct ifilewalk *w, uint64_t group, bool *has)
 {
-	size_t at = search_first(w->counted, w->ncounted, sizeof(*w->counted),
-				 is_group_below, &group);
+	size_t at = search_number(w->counted, w->ncounted, sizeof(*w->counted),
+				  group);
 
 	*has = at < w->ncounted && w->counted[at].number == group;
 	return at;

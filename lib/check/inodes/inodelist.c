@@ -33,7 +33,6 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "check/damage.h"
-#include "disk/dirent.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 #include "vol/file.h"
@@ -236,17 +235,9 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-static bool is_dir_before(const void *item, const void *key)
-{
-	const struct inodelist_dir *dir = item;
-
-	return dir->ino < *(const uint64_t *)key;
-}
-
 size_t inodelist_first_dir(const struct inodelist *list, uint64_t ino)
 {
-	return search_first(list->dirs, list->ndirs, sizeof(*list->dirs),
-			    is_dir_before, &ino);
+	return search_number(list->dirs, list->ndirs, sizeof(*list->dirs), ino);
 }
 
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino)

@@ -43,7 +43,7 @@ struct inodelist_chunk {
  * That is known after all directories were read.
  */
 struct inodelist_dir {
-	uint64_t ino;
+	uint64_t ino;		/* first: the sort key */
 	uint64_t dotdot;	/* target of "..", or a value above */
 	uint32_t parent;	/* index of the first directory that names it
 				   + 1, or 0 */

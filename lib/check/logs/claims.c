@@ -24,7 +24,6 @@
  */
 #include "check/logs/claims.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -18,7 +18,6 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/crc.h"
 #include "check/damage.h"

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "disk/ondisk.h"
 
 struct check;
 

@@ -33,6 +33,10 @@
 /* With more directories that have two names, parents are not chosen. */
 #define OTHERS_MAX 256u
 
+/* Reported damage is stored in a table of limited size: beyond that, damage may be
+   reported more than once. */
+#define REPORTED_MAX 49152u
+
 /* A directory and another one that names it, but not first; both are indexes. */
 struct other_name {
 	uint32_t child, by;
@@ -51,6 +55,22 @@ struct reading {
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
+
+void names_report(struct names *n, const struct finding *finding,
+		  uint64_t which)
+{
+	uint64_t what = which * 0xff51afd7ed558ccdULL ^ finding->rule;
+	uint64_t ino = finding->place.ino;
+	struct context quiet;
+
+	n->doubts++;
+	if (n->trial || pairtable_find(&n->reported, what, ino))
+		return;
+	context_init(&quiet);
+	if (n->reported.used < REPORTED_MAX)
+		pairtable_add(&n->reported, &quiet, what, ino, 1);
+	findings_add(n->c->findings, finding);
+}
 
 void names_mark_unread(struct names *n, uint64_t ino)
 {

@@ -6,7 +6,6 @@
 #ifndef NILFS2_CHECK_NAMES_H
 #define NILFS2_CHECK_NAMES_H
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -22,7 +22,6 @@
  * keep their old content and are ignored.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/context.h"
 #include "check/check.h"

@@ -18,8 +18,6 @@
  * are deleted automatically; they are checked, newest first, for as long as
  * those took, or for a tenth of a second.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "check/damage.h"

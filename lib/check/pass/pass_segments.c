@@ -18,7 +18,6 @@
 #include "check/pass/passes.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"

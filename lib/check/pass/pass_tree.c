@@ -16,8 +16,6 @@
  * pass over checkpoints has checked all other fields of their entries.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/checked.h"
