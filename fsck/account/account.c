@@ -151,9 +151,8 @@ static int open_before(struct sides *s, struct context *cx,
 		err = block ? dev_read(in->overlay, cx, off, block, size) :
 			      fail(cx, -ENOMEM, "super root");
 		if (!err)
-			err = patched_open(restored, cx, in->under);
-		if (!err)
-			err = patched_set(*restored, cx, off, block, size);
+			err = patched_open(restored, cx, in->under) ?:
+			      patched_set(*restored, cx, off, block, size);
 		free(block);
 		if (err >= 0)
 			err = volume_open_at(&s->before, cx, *restored,

@@ -223,10 +223,9 @@ int comparecps_run(struct sides *s, struct context *cx)
 	if (!err)
 		err = damage_forgive(cx, versions_walk(&w, cx));
 	if (!err && w.doubt) {
-		err = sides_doubt(s, cx, NILFS_CPFILE_INO);
-		if (!err)
-			err = versions_gather(&s->versions, cx, s, false,
-					      UINT64_MAX);
+		err = sides_doubt(s, cx, NILFS_CPFILE_INO) ?:
+		      versions_gather(&s->versions, cx, s, false,
+				      UINT64_MAX);
 		s->doubts = false;
 	}
 	s->is_first = false;

@@ -457,9 +457,8 @@ int comparedir_made(const struct comparedir *d, struct context *cx)
 			continue;
 		}
 		cur = (struct dir_cursor){.at_broken_block = false};
-		err = root_file(&s->roots[1], cx, entry.ino, &file);
-		if (!err)
-			err = dir_cursor_open(&cur, cx, &file);
+		err = root_file(&s->roots[1], cx, entry.ino, &file) ?:
+		      dir_cursor_open(&cur, cx, &file);
 		while (!err &&
 		       (err = dir_cursor_next_sound(&cur, cx, &made)) > 0)
 			err = compare_number(d, cx, entry.ino, made.ino,
@@ -575,9 +574,8 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 		return ret;
 	if (!ret) {
 		/* Names are compared with what their inodes were. */
-		err = sides_doubt(s, cx, NILFS_IFILE_INO);
-		if (!err)
-			err = sides_add_loss(s, cx, d->state, &unknown, NULL, 0);
+		err = sides_doubt(s, cx, NILFS_IFILE_INO) ?:
+		      sides_add_loss(s, cx, d->state, &unknown, NULL, 0);
 		return err ? err : compare_new(d, cx, blkoff, false);
 	}
 	dirent_iter_init(&it, d->block, size);

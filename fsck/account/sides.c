@@ -69,10 +69,9 @@ struct logindex *sides_log(struct sides *s, struct context *cx, bool after,
 	struct logindex_segment segment;
 	int ret = logindex_segment(s->logs[after], cx, vol,
 				   geometry_segment_of(&vol->geo, blocknr),
-				   &segment);
+				   &segment) ?:
+		  logindex_find_log(cx, &segment, segment.n, blocknr, log);
 
-	if (!ret)
-		ret = logindex_find_log(cx, &segment, segment.n, blocknr, log);
 	fail_clear(cx);
 	return ret > 0 && blocknr - log->pseg < log->nblocks ? segment.ix :
 							       NULL;

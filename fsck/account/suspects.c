@@ -39,10 +39,9 @@ static int compare_salvaged(struct sides *s, struct context *cx,
 	};
 	struct file file;
 	uint64_t after = 0;
-	int ret = root_file(&s->roots[1], cx, b->ino, &file);
+	int ret = root_file(&s->roots[1], cx, b->ino, &file) ?:
+		  file_lookup(&file, cx, b->blkoff, &after);
 
-	if (!ret)
-		ret = file_lookup(&file, cx, b->blkoff, &after);
 	/* A missing file is already in the list. */
 	if (ret < 0)
 		return damage_forgive(cx, ret);
@@ -306,9 +305,8 @@ static int suspect_inodes(struct sides *s, struct context *cx, uint64_t blkoff)
 		if (inode_is_private(b.first))
 			continue;
 		loss.ino = loss.last_ino = b.first;
-		err = root_inode(&s->roots[1], cx, b.first, &inode);
-		if (!err)
-			err = sides_add_loss(s, cx, &s->states[0], &loss, NULL, 0);
+		err = root_inode(&s->roots[1], cx, b.first, &inode) ?:
+		      sides_add_loss(s, cx, &s->states[0], &loss, NULL, 0);
 		err = damage_forgive(cx, err);
 	}
 	return err;

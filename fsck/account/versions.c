@@ -58,9 +58,8 @@ static int versions_take_log(struct versions *v, struct context *cx, struct volu
 		return err;
 	if (log->cno > beyond) {
 		err = dev_read(vol->dev, cx, log->pseg << vol->geo.block_bits,
-			       &ss, sizeof(ss));
-		if (!err)
-			err = logcheck_payload(vol, cx, log->pseg, &ss);
+			       &ss, sizeof(ss)) ?:
+		      logcheck_payload(vol, cx, log->pseg, &ss);
 		one.is_suspect = damage_is(err);
 		err = damage_forgive(cx, err);
 	}
@@ -117,13 +116,11 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 			continue;
 		err = logindex_segment(s->logs[after], cx, vol, segnum,
 				       &segment);
-		for (i = 0; i < segment.n && !err; i++) {
+		for (i = 0; i < segment.n && !err; i++)
 			err = logindex_log(segment.ix, cx, segment.first + i,
-					   &log);
-			if (!err)
-				err = versions_take_log(v, cx, vol, segment.ix, &log,
-							beyond);
-		}
+					   &log) ?:
+			      versions_take_log(v, cx, vol, segment.ix, &log,
+						beyond);
 	}
 	sort_in_place(v->items, v->n, sizeof(*v->items), compare_version);
 	sort_in_place(v->logs, v->nlogs, sizeof(*v->logs),

@@ -200,9 +200,8 @@ int damaged_report(const struct damaged_places *p, struct tool *tool,
 	if (d.vol && c->logindex && !c->dat_broken) {
 		err = cptable_list(d.vol, cx, false, &d.cnos, &d.ncnos) ?:
 		      cptable_list(d.vol, cx, true, &d.snapshots,
-				   &d.nsnapshots);
-		if (!err)
-			err = gather(&d, cx, p);
+				   &d.nsnapshots) ?:
+		      gather(&d, cx, p);
 		if (!err && d.nfiles)
 			err = damagednames_find(&d, cx);
 	} else {

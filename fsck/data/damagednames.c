@@ -244,11 +244,9 @@ static int find_whole_path(struct damaged *d, struct context *cx,
 
 	if (!f->has_whole || !f->sought)
 		return 0;
-	ret = root_open(&root, cx, d->vol, d->cnos[f->whole]);
-	if (!ret)
-		ret = root_inode(&root, cx, f->ino, &inode);
-	if (!ret)
-		ret = filenames_update(&f->names, cx, &root, &inode);
+	ret = root_open(&root, cx, d->vol, d->cnos[f->whole]) ?:
+	      root_inode(&root, cx, f->ino, &inode) ?:
+	      filenames_update(&f->names, cx, &root, &inode);
 	if (!ret && f->names.count)
 		f->whole_path = strdup(trail_path(&f->names.items[0].trail));
 	return damage_forgive(cx, ret);

@@ -221,9 +221,8 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 
 	if (!wanted->n)
 		return 0;
-	ret = root_open(&root, cx, vol, cno);
-	if (!ret)
-		ret = inodelist_fill(&root, cx, &inodes, &whole);
+	ret = root_open(&root, cx, vol, cno) ?:
+	      inodelist_fill(&root, cx, &inodes, &whole);
 	for (i = 0; i < inodes.nchunks * INODELIST_CHUNK && !ret; i++) {
 		const struct inodelist_chunk *chunk =
 			inodes.chunks[i / INODELIST_CHUNK];
@@ -231,9 +230,8 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 
 		if (!(chunk->kind[i % INODELIST_CHUNK] & INODELIST_EXISTS))
 			continue;
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = root_file(&root, cx, ino, &file);
+		ret = context_cancelled(cx) ?:
+		      root_file(&root, cx, ino, &file);
 		if (!ret && inode_has_bmap(&file.inode))
 			ret = blockmap_find_pointer(&file.map, cx, wanted->list,
 						    wanted->n, true, &item);

@@ -144,9 +144,8 @@ static int find_listing(struct derive *v, struct context *cx, uint64_t number,
 		v->band.from = number;
 		v->band.end = UINT64_MAX;
 		err = bitmap_init(&v->band.partial_segments, cx,
-				  v->vol->geo.nsegments);
-		if (!err)
-			err = listings_gather(&v->band, cx, v->c);
+				  v->vol->geo.nsegments) ?:
+		      listings_gather(&v->band, cx, v->c);
 	}
 	*l = err ? NULL : listings_find(&v->band, number);
 	return err;
@@ -467,10 +466,9 @@ static int settle_entry(struct derive *v, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	set_bitmap_bit(v->bitmap.new, palloc_group_offset(v->p, number), false);
-	ret = set_block(v, cx, &v->bitmap);
-	if (!ret)
-		ret = read_dat_block(v, cx, &v->desc,
-				     palloc_desc_blkoff(v->p, group), false);
+	ret = set_block(v, cx, &v->bitmap) ?:
+	      read_dat_block(v, cx, &v->desc,
+			     palloc_desc_blkoff(v->p, group), false);
 	if (ret <= 0)
 		return ret;
 	derive_count_group(v, group, true);
@@ -497,10 +495,9 @@ static int derive_lives(struct derive *v, struct context *cx)
 	life.known = !ret;
 	ret = damage_forgive(cx, ret);
 	for (i = 0; i < v->ndoubts && ret >= 0; i++) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = datlife_find(&life, cx, &v->doubts[i].listing,
-					   &span);
+		ret = context_cancelled(cx) ?:
+		      datlife_find(&life, cx, &v->doubts[i].listing,
+				   &span);
 		if (ret > 0)
 			ret = settle_entry(v, cx, vol, &v->doubts[i], &span);
 	}
@@ -542,9 +539,8 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
 	if (!ret)
 		ret = bitmap_init(&v.own.partial_segments, cx,
-				  v.vol->geo.nsegments);
-	if (!ret)
-		ret = listings_gather(&v.own, cx, c);
+				  v.vol->geo.nsegments) ?:
+		      listings_gather(&v.own, cx, c);
 	/* Groups are visited as long as descriptors exist; no block of
 	   descriptors is ever deleted. */
 	for (group = 0; !ret;) {

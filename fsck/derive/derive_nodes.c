@@ -568,11 +568,9 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 		goto out;
 	}
 	if (!err)
-		err = sparse_init_ends(&v.seen, cx, vblocks_end(v.vol, cx));
-	if (!err)
-		err = nearcps_open(&v.nearby, cx, v.vol);
-	if (!err)
-		err = collect_mapnodes(&v, cx);
+		err = sparse_init_ends(&v.seen, cx, vblocks_end(v.vol, cx)) ?:
+		      nearcps_open(&v.nearby, cx, v.vol) ?:
+		      collect_mapnodes(&v, cx);
 	for (i = 0; i < v.n && !err; i++)
 		err = v.list[i].is_inode ? derive_map(&v, cx, &v.list[i]) :
 					   derive_node(&v, cx, &v.list[i]);

@@ -203,14 +203,12 @@ int derived_write(struct derived *d, struct context *cx,
 			d->blocks[kept++] = *b;
 			continue;
 		}
-		for (j = 0; j < 2 && places[j] && !err; j++) {
+		for (j = 0; j < 2 && places[j] && !err; j++)
 			err = dev_read(d->dev, cx, places[j] << g->block_bits,
-				       data, g->block_size);
-			if (!err)
-				err = dev_write(d->dev, cx,
-						places[j] << g->block_bits,
-						data, g->block_size);
-		}
+				       data, g->block_size) ?:
+			      dev_write(d->dev, cx,
+					places[j] << g->block_bits,
+					data, g->block_size);
 	}
 	free(data);
 	d->n = kept;

@@ -82,9 +82,8 @@ int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct che
 			}
 			cache_put(c->vol->cache, block);
 		}
-		ret = damage_forgive(cx, ret);
-		if (!ret)
-			ret = array_push(cx, &p->list, &p->n, &p->room, listed);
+		ret = damage_forgive(cx, ret) ?:
+		      array_push(cx, &p->list, &p->n, &p->room, listed);
 	}
 	vblocks_fini(&vblocks);
 	listings_fini(&l);

@@ -206,9 +206,8 @@ static int choose_segments(struct emptying *e, struct context *cx)
 		last = geometry_segment_end(geo, segnum);
 		for (first = end; end < e->n && e->blocks[end].blocknr < last;)
 			end++;
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = identify_segment(e, cx, segnum, first, end);
+		ret = context_cancelled(cx) ?:
+		      identify_segment(e, cx, segnum, first, end);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -275,11 +274,10 @@ static int leave_block(struct emptying *e, struct context *cx,
 	int ret = 1;
 
 	if (is_block_rewritten(b)) {
-		ret = locate(e, cx, b, &level, &key);
-		if (!ret)
-			ret = fail(cx, -EUCLEAN, "block %llu: is no node",
-				   (unsigned long long)b->blocknr);
-		else if (ret > 0)
+		ret = locate(e, cx, b, &level, &key) ?:
+		      fail(cx, -EUCLEAN, "block %llu: is no node",
+			   (unsigned long long)b->blocknr);
+		if (ret > 0)
 			ret = move_metadata(e->job->writer, cx, b->as.ino,
 					    level, key);
 	}

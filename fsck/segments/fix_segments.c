@@ -292,10 +292,9 @@ static int is_segment_readable(struct fixer_job *job, struct context *cx,
 
 	for (at = s->start; at < s->end && !err; at += n) {
 		n = s->end - at < piece ? s->end - at : piece;
-		err = context_cancelled(cx);
-		if (!err)
-			err = dev_read(job->dev, cx, at << geo->block_bits, buf,
-				       n << geo->block_bits);
+		err = context_cancelled(cx) ?:
+		      dev_read(job->dev, cx, at << geo->block_bits, buf,
+			       n << geo->block_bits);
 	}
 	free(buf);
 	if (!damage_is(err))
@@ -368,9 +367,8 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 	vblocks_init(&w.vblocks, job->vol, NULL);
 	if (!which || bitmap_count(which, UINT64_MAX)) {
 		ret = sparse_init(&w.claimed, cx, geometry_segment_end(
-					geo, geo->nsegments - 1));
-		if (!ret)
-			ret = datscan_run(job->vol, cx, &visitor);
+					geo, geo->nsegments - 1)) ?:
+		      datscan_run(job->vol, cx, &visitor);
 		if (ret == -EUCLEAN || ret == -EIO) {
 			fail_clear(cx);
 			ret = 0;

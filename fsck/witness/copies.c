@@ -73,10 +73,9 @@ static int read_list(const struct logbits *lb, struct context *cx, uint64_t pseg
 {
 	size_t len = (size_t)segsum_nsumblk(lb->geo, &lb->ss) <<
 		     lb->geo->block_bits;
-	int err = array_reserve(cx, buf, room, len);
+	int err = array_reserve(cx, buf, room, len) ?:
+		  logbits_read(lb, cx, pseg << lb->geo->block_bits, *buf, len);
 
-	if (!err)
-		err = logbits_read(lb, cx, pseg << lb->geo->block_bits, *buf, len);
 	if (!err)
 		segsum_iter_init(it, lb->geo, *buf, len);
 	return err;
@@ -87,10 +86,9 @@ static int is_right_copy(const struct logbits *lb, struct context *cx,
 			 const struct copies_block *b, uint64_t copy, char *two)
 {
 	uint32_t size = lb->geo->block_size, bits = lb->geo->block_bits;
-	int err = dev_read(lb->dev, cx, b->blocknr << bits, two, size);
+	int err = dev_read(lb->dev, cx, b->blocknr << bits, two, size) ?:
+		  dev_read(lb->dev, cx, copy << bits, two + size, size);
 
-	if (!err)
-		err = dev_read(lb->dev, cx, copy << bits, two + size, size);
 	return err ? damage_forgive(cx, err) :
 		     crc32_le_exchange(two, two + size, size,
 				       (b->log->end - 1 - b->blocknr) << bits) ==

@@ -487,18 +487,15 @@ static int search_releases(struct search *s, struct context *cx)
 		const struct palloc *p = &c->vol->ifile_palloc;
 
 		s->unverified = false;
-		ret = root_open(&root, cx, c->vol, at->cno);
-		if (!ret)
-			ret = witness_search_block(
-				s, cx, &root.ifile,
-				palloc_entry_blkoff(p, at->ino));
+		ret = root_open(&root, cx, c->vol, at->cno) ?:
+		      witness_search_block(
+			s, cx, &root.ifile,
+			palloc_entry_blkoff(p, at->ino));
 		if (!ret && at->kind == PLACE_NAME) {
-			ret = root_file(&root, cx, at->ino, &dir);
-			if (!ret)
-				ret = witness_search_block(s, cx, &dir,
-							   at->blkoff);
-			if (!ret)
-				ret = file_block(&dir, cx, at->blkoff, &block);
+			ret = root_file(&root, cx, at->ino, &dir) ?:
+			      witness_search_block(s, cx, &dir,
+						   at->blkoff) ?:
+			      file_block(&dir, cx, at->blkoff, &block);
 		}
 		if (ret > 0) {
 			memcpy(&ino, (const char *)block + at->offset,

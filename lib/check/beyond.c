@@ -149,9 +149,8 @@ int beyond_find(struct beyond *b, struct context *cx, struct dev *dev)
 		err = damage_forgive(cx, err);
 	}
 	if (!err)
-		err = sparse_init(&s.segments, cx, le64_get(sb.s_nsegments));
-	if (!err)
-		err = datscan_run(s.vol, cx, &visitor);
+		err = sparse_init(&s.segments, cx, le64_get(sb.s_nsegments)) ?:
+		      datscan_run(s.vol, cx, &visitor);
 	b->complete = !err && !s.hidden;
 	b->segments = s.segments.bits ? sparse_count(&s.segments) : 0;
 	sparse_fini(&s.segments);

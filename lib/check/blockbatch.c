@@ -144,9 +144,8 @@ int blockbatch_flush(struct blockbatch *b, struct context *cx)
 	int ret = b->pool ? pool_wait(b->pool, cx, &b->reading) : 0;
 
 	if (!ret)
-		ret = take_half(b, cx, &b->halves[!b->filling]);
-	if (!ret)
-		ret = read_half(cx, last, 0, false);
+		ret = take_half(b, cx, &b->halves[!b->filling]) ?:
+		      read_half(cx, last, 0, false);
 	return ret ? ret : take_half(b, cx, last);
 }
 
@@ -172,9 +171,8 @@ int blockbatch_add(struct blockbatch *b, struct context *cx,
 		if (ret)
 			return ret;
 	}
-	ret = pool_wait(b->pool, cx, &b->reading);
-	if (!ret)
-		ret = pool_give(b->pool, cx, read_half, h, &b->reading);
+	ret = pool_wait(b->pool, cx, &b->reading) ?:
+	      pool_give(b->pool, cx, read_half, h, &b->reading);
 	if (ret)
 		return ret;
 	b->filling = !b->filling;

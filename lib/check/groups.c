@@ -47,9 +47,8 @@ static int groups_next_block(const struct groups *g, struct context *cx,
 	struct blockmap_item item = { .key = 0 };
 	int ret;
 
-	ret = blockmap_cursor_open(&cur, cx, &g->file->map, blkoff, false);
-	if (!ret)
-		ret = blockmap_cursor_next(&cur, cx, &item);
+	ret = blockmap_cursor_open(&cur, cx, &g->file->map, blkoff, false) ?:
+	      blockmap_cursor_next(&cur, cx, &item);
 	blockmap_cursor_close(&cur);
 	if (ret > 0)
 		*found = item.key;

@@ -66,11 +66,9 @@ int ifilewalk_init(struct ifilewalk *w, struct context *cx,
 				 .due_entries = NO_GROUP,
 				 .due_counts = NO_GROUP };
 	pointers_init(&w->pointers, check, vol, &w->reported);
-	err = sparse_init_ends(&check->referenced, cx, end);
-	if (!err)
-		err = sparse_init_ends(&w->walk, cx, end);
-	if (!err)
-		err = sparse_init_ends(&w->reported, cx, end);
+	err = sparse_init_ends(&check->referenced, cx, end) ?:
+	      sparse_init_ends(&w->walk, cx, end) ?:
+	      sparse_init_ends(&w->reported, cx, end);
 	if (err)
 		return err;
 	w->workers = calloc(cx->threads, sizeof(*w->workers));

@@ -140,9 +140,8 @@ int inodelist_fill(struct root *root, struct context *cx,
 		ret = fail(cx, -ENOMEM, "bitmap of an ifile");
 	if (!ret)
 		ret = blockbatch_add_map(&batch, cx, &root->ifile.map, 0,
-					 UINT64_MAX, &found);
-	if (!ret)
-		ret = blockbatch_flush(&batch, cx);
+					 UINT64_MAX, &found) ?:
+		      blockbatch_flush(&batch, cx);
 	*whole &= !found.broken;
 	free(scan.bitmap);
 	blockbatch_close(&batch);
@@ -433,9 +432,8 @@ int inodelist_is_directory(struct volume *vol, struct context *cx, uint64_t ino,
 	int ret;
 
 	plain.i_mode = le16_make(S_IFREG);
-	ret = file_init(&file, cx, vol, ino, &plain);
-	if (!ret)
-		ret = file_block(&file, cx, 0, &data);
+	ret = file_init(&file, cx, vol, ino, &plain) ?:
+	      file_block(&file, cx, 0, &data);
 	if (ret <= 0)
 		return ret;
 	memcpy(&de, data, sizeof(de));

@@ -161,9 +161,8 @@ static int is_foreign(struct pointers *p, struct context *cx,
 	    b.ino == NILFS_ROOT_INO || ptr->level ||
 	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, b.ino))
 		goto other_owner;
-	ret = root_open(&root, cx, p->vol, 0);
-	if (!ret)
-		ret = root_inode_bytes(&root, cx, b.ino, &inode);
+	ret = root_open(&root, cx, p->vol, 0) ?:
+	      root_inode_bytes(&root, cx, b.ino, &inode);
 	if (ret < 0) {
 		ret = damage_forgive(cx, ret);
 		if (ret)

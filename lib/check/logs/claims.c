@@ -74,11 +74,9 @@ int claims_begin(struct check *c, struct context *cx)
 	int err;
 
 	err = sparse_init(&c->claimed, cx,
-			  geometry_segment_end(geo, geo->nsegments - 1));
-	if (!err)
-		err = sparse_init(&c->claimed_twice, cx, c->claimed.bits);
-	if (!err)
-		err = bitmap_init(&c->live_segments, cx, geo->nsegments);
+			  geometry_segment_end(geo, geo->nsegments - 1)) ?:
+	      sparse_init(&c->claimed_twice, cx, c->claimed.bits) ?:
+	      bitmap_init(&c->live_segments, cx, geo->nsegments);
 	c->claimed_from = 0;
 	if (!err)
 		c->claimed_end = end_of(c, 0);

@@ -281,12 +281,10 @@ int listings_gather(struct listings *l, struct context *cx,
 		       (ret = listings_next(&life, cx, &log)) > 0) {
 			if (life.is_former && !l->visit)
 				continue;
-			for (i = 0; i < log.nextents && !err; i++) {
+			for (i = 0; i < log.nextents && !err; i++)
 				err = logindex_extent(life.segment.ix, cx,
-						      log.first + i, &e);
-				if (!err)
-					err = take_extent(l, cx, &life, &e);
-			}
+						      log.first + i, &e) ?:
+				      take_extent(l, cx, &life, &e);
 			if (log.verdict && life.is_used &&
 			    log.verdict != RULE_LOG_SUMBYTES_UNUSED)
 				l->partial = true;

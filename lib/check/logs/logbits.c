@@ -57,9 +57,8 @@ static int logbits_sum_range(const struct logbits *lb, struct context *cx,
 	dev_readahead(lb->dev, off, len);
 	for (; len && !err; off += n, len -= n) {
 		n = len < PIECE_BYTES ? (size_t)len : PIECE_BYTES;
-		err = context_cancelled(cx);
-		if (!err)
-			err = logbits_read(lb, cx, off, lb->buf, n);
+		err = context_cancelled(cx) ?:
+		      logbits_read(lb, cx, off, lb->buf, n);
 		if (!err)
 			*sum = crc32_le(*sum, lb->buf, n);
 	}
@@ -319,11 +318,10 @@ int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > len)
 			continue;
 		ret = logbits_sum_range(lb, cx, lb->start + AT(ss_magic),
-					sumbytes - AT(ss_magic), &sum);
-		if (!ret)
-			ret = logbits_sum_range(lb, cx,
-						lb->start + AT(ss_sumsum),
-						len - AT(ss_sumsum), &all);
+					sumbytes - AT(ss_magic), &sum) ?:
+		      logbits_sum_range(lb, cx,
+					lb->start + AT(ss_sumsum),
+					len - AT(ss_sumsum), &all);
 		if (ret)
 			break;
 		all ^= le32_get(lb->ss.ss_datasum);

@@ -154,9 +154,8 @@ static int logindex_read_segment(struct logindex *ix, struct context *cx,
 	ret = logsearch_open(&search, cx, vol, segnum,
 			     geometry_segment_start(&vol->geo, segnum));
 	while (!ret) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = logsearch_next(&search, cx, &found);
+		ret = context_cancelled(cx) ?:
+		      logsearch_next(&search, cx, &found);
 		if (!ret || (ret < 0 && damage_is_fatal(ret)))
 			break;
 		if (ret > 0) {

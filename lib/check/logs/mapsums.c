@@ -115,9 +115,8 @@ static int visit_listing(void *arg, struct context *cx,
 	if (s->ino != l->ino || s->cno != cno) {
 		/* Files without links are included. */
 		s->cno = 0;
-		ret = root_open(&root, cx, s->c->vol, cno);
-		if (!ret)
-			ret = root_inode_bytes(&root, cx, l->ino, &inode);
+		ret = root_open(&root, cx, s->c->vol, cno) ?:
+		      root_inode_bytes(&root, cx, l->ino, &inode);
 		s->missing = ret <= 0 || !inode_has_bmap(&inode);
 		if (!s->missing)
 			ret = file_init(&s->file, cx, s->c->vol, l->ino,

@@ -276,12 +276,10 @@ static int read_again(struct again *a, struct context *cx)
 
 	a->ino = a->n->list.dirs[a->dir].ino;
 	err = blockbatch_open(&batch, cx, a->n->root.vol, dupnames_take_block,
-			      a);
-	if (!err)
-		err = inodelist_add_blocks(&a->n->root, cx, &a->n->list, a->dir,
-					   false, &batch, &blocks);
-	if (!err)
-		err = blockbatch_flush(&batch, cx);
+			      a) ?:
+	      inodelist_add_blocks(&a->n->root, cx, &a->n->list, a->dir,
+				   false, &batch, &blocks) ?:
+	      blockbatch_flush(&batch, cx);
 	blockbatch_close(&batch);
 	return err;
 }
@@ -306,11 +304,9 @@ int dupnames_gather(struct names *n, struct context *cx)
 				 (cx->max_memory / 128 + 1) + 1;
 
 		a.nparts = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
-		for (; a.part < a.nparts && !err; a.part++) {
-			err = dupnames_begin(d, cx, a.dir);
-			if (!err)
-				err = read_again(&a, cx);
-		}
+		for (; a.part < a.nparts && !err; a.part++)
+			err = dupnames_begin(d, cx, a.dir) ?:
+			      read_again(&a, cx);
 	}
 	d->nbigs = 0;
 	sort_in_place(d->suspects, d->nsuspects, sizeof(*d->suspects),

@@ -123,9 +123,8 @@ static int take_step(struct trail *t, struct context *cx, struct root *root,
 					  (int)step->len, name);
 	step->dir = dir;
 	step->inode = inode;
-	err = file_init(&file, cx, root->vol, dir, &inode);
-	if (!err)
-		err = find_entry(&file, cx, name, step->len, 0, &entry);
+	err = file_init(&file, cx, root->vol, dir, &inode) ?:
+	      find_entry(&file, cx, name, step->len, 0, &entry);
 	step->child = err ? 0 : entry.ino;
 	step->known = !err || err == -ENOENT || err == -EUCLEAN || err == -EIO;
 	return err;
@@ -193,20 +192,16 @@ int filenames_path(struct root *root, struct context *cx, uint64_t dir,
 		if (++depth > TREE_DEPTH_MAX)
 			return fail(cx, -ELOOP, "directory %llu: in itself",
 				    (unsigned long long)dir);
-		err = open_directory(root, cx, child, &file);
-		if (!err)
-			err = find_entry(&file, cx, "..", 2, 0, &entry);
+		err = open_directory(root, cx, child, &file) ?:
+		      find_entry(&file, cx, "..", 2, 0, &entry);
 		if (!err)
 			dir = entry.ino;
 		if (!err)
-			err = open_directory(root, cx, dir, &file);
-		if (!err)
-			err = find_entry(&file, cx, NULL, 0, child, &entry);
-		if (!err)
-			err = prepend(cx, entry.name, entry.len, path, room,
-				      path_len);
-		if (!err)
-			err = context_cancelled(cx);
+			err = open_directory(root, cx, dir, &file) ?:
+			      find_entry(&file, cx, NULL, 0, child, &entry) ?:
+			      prepend(cx, entry.name, entry.len, path, room,
+				      path_len) ?:
+			      context_cancelled(cx);
 	}
 	return err;
 }
@@ -241,9 +236,8 @@ static int add_entry(struct filenames *f, struct context *cx,
 	int err;
 
 	err = filenames_path(root, cx, dir, name, len, &path, &room,
-			     &path_len);
-	if (!err)
-		err = filenames_add(f, cx, path, path_len);
+			     &path_len) ?:
+	      filenames_add(f, cx, path, path_len);
 	free(path);
 	if (!is_absence(err))
 		return err;

@@ -362,11 +362,9 @@ static int replace_names(struct namediff *d, struct context *cx)
 	for (keeping = 0; keeping < 2 && !ret; keeping++) {
 		if (!turn_to(d, keeping))
 			continue;
-		ret = blockbatch_open(&batch, cx, d->to->vol, remove_block, d);
-		if (!ret)
-			ret = namediff_add_blocks(d, cx, &batch);
-		if (!ret)
-			ret = blockbatch_flush(&batch, cx);
+		ret = blockbatch_open(&batch, cx, d->to->vol, remove_block, d) ?:
+		      namediff_add_blocks(d, cx, &batch) ?:
+		      blockbatch_flush(&batch, cx);
 		blockbatch_close(&batch);
 		d->batch = NULL;
 	}

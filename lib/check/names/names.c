@@ -357,9 +357,8 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 			}, 0);
 	}
 	if (!err)
-		err = blockbatch_flush(&w.batch, cx);
-	if (!err)
-		err = names_begin_dir(&w, cx, list->ndirs);
+		err = blockbatch_flush(&w.batch, cx) ?:
+		      names_begin_dir(&w, cx, list->ndirs);
 	blockbatch_close(&w.batch);
 	if (err)
 		return err;
@@ -523,10 +522,9 @@ int names_compare(struct names *n, struct context *cx, bool touched)
 	struct inodelist *list = &n->list;
 	struct bitmap known = { .words = NULL }, way = { .words = NULL };
 	size_t i, dir, end;
-	int err = bitmap_init(&known, cx, list->ndirs);
+	int err = bitmap_init(&known, cx, list->ndirs) ?:
+		  bitmap_init(&way, cx, list->ndirs);
 
-	if (!err)
-		err = bitmap_init(&way, cx, list->ndirs);
 	for (i = 0; i < list->nchunks && !err; i++) {
 		uint64_t first = list->chunks[i]->first;
 

@@ -43,11 +43,9 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		return 0;
 	if (b) {
 		/* Whether the latest state has the block at the place in B. */
-		ret = root_open(&root, cx, vol, 0);
-		if (!ret)
-			ret = root_file(&root, cx, b->ino, &file);
-		if (!ret)
-			ret = file_lookup(&file, cx, b->blkoff, &at);
+		ret = root_open(&root, cx, vol, 0) ?:
+		      root_file(&root, cx, b->ino, &file) ?:
+		      file_lookup(&file, cx, b->blkoff, &at);
 		if (ret > 0)
 			ret = at == blocknr;
 		if (ret == -ENOENT)

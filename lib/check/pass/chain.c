@@ -184,12 +184,10 @@ static int has_latest(struct beyond *b, struct context *cx,
 		.segnum = geometry_segment_of(&vol->geo, log->pseg),
 	};
 	uint64_t cno = b->latest->cno;
-	int ret = cptable_read(vol, cx, cno, &here);
+	int ret = cptable_read(vol, cx, cno, &here) ?:
+		  volume_open_at(&other, cx, b->c->dev, &vol->geo, &at) ?:
+		  cptable_read(other, cx, cno, &there);
 
-	if (!ret)
-		ret = volume_open_at(&other, cx, b->c->dev, &vol->geo, &at);
-	if (!ret)
-		ret = cptable_read(other, cx, cno, &there);
 	volume_close(other);
 	if (!ret)
 		return checkpoint_is_same(&here, &there);

@@ -267,11 +267,9 @@ int pass_counts(struct check *c, struct context *cx)
 			findings_broken(c->findings, RULE_LOG_NUMBERS,
 					place_number(PLACE_SEGMENT, segnum));
 	if (leaks || unmapped) {
-		err = sparse_init(&c->leaked, cx, c->referenced.bits);
-		if (!err)
-			err = sparse_init(&c->unmapped, cx, c->referenced.bits);
-		if (!err)
-			err = datscan_run(c->vol, cx, &visitor);
+		err = sparse_init(&c->leaked, cx, c->referenced.bits) ?:
+		      sparse_init(&c->unmapped, cx, c->referenced.bits) ?:
+		      datscan_run(c->vol, cx, &visitor);
 	}
 	if (!err && leaks)
 		report_leaks(c);

@@ -244,12 +244,10 @@ int pass_dat(struct check *c, struct context *cx)
 		s.end_block = c->claimed.bits;
 		ret = damage_forgive(cx, cptable_list(c->vol, cx, true,
 						      &c->snapshots,
-						      &c->nsnapshots));
-		if (!ret)
-			ret = vblocks_runs_begin(&c->datruns, cx, cx->threads,
-						 c->table_memory / RUNS_SHARE);
-		if (!ret)
-			ret = datscan_run(c->vol, cx, &visitor);
+						      &c->nsnapshots)) ?:
+		      vblocks_runs_begin(&c->datruns, cx, cx->threads,
+					 c->table_memory / RUNS_SHARE) ?:
+		      datscan_run(c->vol, cx, &visitor);
 		vblocks_runs_finish(&c->datruns);
 		if (!ret)
 			ret = claims_report_twice(c, cx);

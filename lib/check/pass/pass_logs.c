@@ -385,9 +385,8 @@ static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 	w->claims.any_unclaimed = false;
 	while (!err && !w->broken &&
 	       w->pseg + NILFS_PSEG_MIN_BLOCKS <= start + nblocks) {
-		err = context_cancelled(cx);
-		if (!err)
-			err = walk_log(w, cx);
+		err = context_cancelled(cx) ?:
+		      walk_log(w, cx);
 	}
 	/* A cleaner does not read a segment marked as erroneous. */
 	if (!err && w->claims.any_unclaimed && w->mode != WALK_SHUT)

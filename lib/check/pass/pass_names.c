@@ -63,11 +63,9 @@ static int check_checkpoint(struct names *n, struct context *cx,
 	} else if (!inodelist_has_dir(&n->list, NILFS_ROOT_INO)) {
 		names_unjudged(n, NILFS_ROOT_INO, NULL);
 	} else {
-		ret = names_read(n, cx, NULL, NULL);
-		if (!ret)
-			ret = dupnames_settle(n, cx);
-		if (!ret)
-			ret = names_compare(n, cx, false);
+		ret = names_read(n, cx, NULL, NULL) ?:
+		      dupnames_settle(n, cx) ?:
+		      names_compare(n, cx, false);
 	}
 	if (!ret)
 		fail_clear(cx);

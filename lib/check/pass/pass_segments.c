@@ -215,9 +215,8 @@ int pass_segments(struct check *c, struct context *cx)
 	s.exact = ret;
 	ret = 0;
 	for (blkoff = 0; blkoff < n && !ret; blkoff++) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = survey_block(&s, cx, blkoff);
+		ret = context_cancelled(cx) ?:
+		      survey_block(&s, cx, blkoff);
 		check_progress(c, blkoff + 1);
 	}
 	/* If the device ends before the last segments, their entries were not

@@ -462,9 +462,8 @@ static int open_checked_volume(struct check *c, struct context *cx,
 	context_child(cx, &why);
 	context_adopt(&why, cx);
 	fail_clear(cx);
-	err = volume_open_bare(&bare, cx, c->dev);
-	if (!err)
-		err = recovery_search(bare, cx, sb, !valid, &rec);
+	err = volume_open_bare(&bare, cx, c->dev) ?:
+	      recovery_search(bare, cx, sb, !valid, &rec);
 	if (err)
 		goto out;
 	rule = RULE_SR_METADATA;

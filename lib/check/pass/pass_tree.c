@@ -209,13 +209,10 @@ int pass_tree(struct check *c, struct context *cx)
 	if (!cptable_read(c->vol, cx, latest, &cp))
 		c->work = le64_get(cp.cp_inodes_count);
 	fail_clear(cx);
-	err = sparse_init_ends(&c->lingering, cx, end);
-	if (!err)
-		err = ifilewalk_init(&t.ifiles, cx, c, end);
-	if (!err)
-		err = walk_metadata(&t, cx, &c->vol->sufile);
-	if (!err)
-		err = walk_metadata(&t, cx, &c->vol->cpfile);
+	err = sparse_init_ends(&c->lingering, cx, end) ?:
+	      ifilewalk_init(&t.ifiles, cx, c, end) ?:
+	      walk_metadata(&t, cx, &c->vol->sufile) ?:
+	      walk_metadata(&t, cx, &c->vol->cpfile);
 	if (err)
 		goto out;
 	/* Live blocks are those of the newest checkpoint, cpfile and SUFILE:
