@@ -161,7 +161,7 @@ static int cpblocks_visit_pointer(void *arg, struct context *cx,
 		return state;
 	if (state != VBLOCKS_USED ||
 	    !geometry_has_block(&vol->geo, vb.blocknr) ||
-	    vb.start > f->cno || vb.end <= f->cno)
+	    !lifetime_has(&vb.life, f->cno))
 		return -ENOENT;
 	f->has_root |= !p->level && p->key == palloc_entry_blkoff(
 					&vol->ifile_palloc, NILFS_ROOT_INO);
@@ -231,7 +231,7 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 			continue;
 		ret = vblocks_find(&vblocks, cx, b->number, &vb);
 		if (ret >= 0 && (hidden || (ret == VBLOCKS_USED &&
-					    vb.end == NILFS_CNO_MAX &&
+					    vb.life.end == NILFS_CNO_MAX &&
 					    vb.blocknr == b->blocknr)))
 			ret = array_push(cx, &s->blkoffs, &s->n, &s->room,
 					 b->blkoff);

@@ -126,7 +126,6 @@ static int check_child(struct nodes *v, struct context *cx, const struct mapnode
 		       const struct bmap_node *node, uint32_t i,
 		       struct mapcheck_pointer *p, struct vblock *vb)
 {
-	struct lifetime life;
 	int state;
 
 	p->key = bmap_node_key(node, i);
@@ -135,10 +134,9 @@ static int check_child(struct nodes *v, struct context *cx, const struct mapnode
 	state = vblocks_find(&v->vblocks[p->level > 0], cx, p->ptr, vb);
 	if (state < 0)
 		return state;
-	life = (struct lifetime){ vb->start, vb->end };
 	if (state != VBLOCKS_USED ||
 	    !geometry_has_block(&v->vol->geo, vb->blocknr) ||
-	    !lifetime_contains(&life, &h->at.life))
+	    !lifetime_contains(&vb->life, &h->at.life))
 		return 0;
 	/* An unlisted node is reported when it is read. An unreadable log may
 	   list the block, unless another one does. */
@@ -180,7 +178,7 @@ static int derive_walk_children(struct nodes *v, struct context *cx,
 			const struct mapnode below = {
 				.at = {
 					.ino = h->at.ino, .ptr = p.ptr,
-					.life = { vb.start, vb.end },
+					.life = vb.life,
 					.level = (uint8_t)p.level, .key = p.key,
 				},
 				.cno = h->cno, .blocknr = vb.blocknr,
@@ -313,10 +311,9 @@ static int derive_walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 		if (ret > 0)
 			ret = vblocks_find(&v->vblocks[0], cx, h.at.ptr, &vb);
 		h.blocknr = vb.blocknr;
-		h.at.life = (struct lifetime){ vb.start, vb.end };
+		h.at.life = vb.life;
 		if (ret >= 0)
-			ret = ret == VBLOCKS_USED && vb.start <= cno &&
-			      vb.end > cno &&
+			ret = ret == VBLOCKS_USED && lifetime_has(&vb.life, cno) &&
 			      geometry_has_block(&v->vol->geo, vb.blocknr);
 	}
 	if (ret > 0 && inode_has_bmap(&inode))

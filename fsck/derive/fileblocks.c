@@ -70,7 +70,7 @@ int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct che
 		/* The offset exceeds the maximum of a file. */
 		if (!at->is_node && at->blkoff >= most)
 			continue;
-		listed.life = (struct lifetime){ vb.start, vb.end };
+		listed.life = vb.life;
 		if (at->is_node)
 			ret = cache_get(c->vol->cache, cx, at->blocknr, &block);
 		if (!ret && at->is_node) {

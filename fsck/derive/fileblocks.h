@@ -104,11 +104,4 @@ int fileblocks_map(const struct check *c, struct context *cx,
 int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      uint64_t earlier, struct nilfs_checkpoint *cp);
 
-/* Whether A lives as long as B. */
-static inline bool lifetime_contains(const struct lifetime *a,
-				     const struct lifetime *b)
-{
-	return a->start <= b->start && a->end >= b->end;
-}
-
 #endif

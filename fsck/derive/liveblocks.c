@@ -135,8 +135,8 @@ static int find_vblock_state(struct vblocks *vblocks, struct context *cx,
 	     !bitmap_test(used, geometry_segment_of(g, vb->blocknr))))
 		return NOTHING;
 	if (q->cno == c->vol->latest.cno)
-		return vb->end == NILFS_CNO_MAX ? ALIVE : DEAD;
-	return vb->start <= q->cno && vb->end > q->cno ? ALIVE : DEAD;
+		return vb->life.end == NILFS_CNO_MAX ? ALIVE : DEAD;
+	return lifetime_has(&vb->life, q->cno) ? ALIVE : DEAD;
 }
 
 /* A node is followed even if it has ended: blocks below it may be live. */
@@ -334,7 +334,8 @@ static int take_listed(void *arg, struct context *cx, const struct listing *b)
 	live.vblocknr = alive ? b->number : 0;
 	/* The block is dead, and VB has its former lifetime. */
 	live.ended =
-		!alive && vb.blocknr && vb.start < vb.end && vb.end <= l->q.cno;
+		!alive && vb.blocknr && vb.life.start < vb.life.end &&
+		vb.life.end <= l->q.cno;
 	ret = is_live_readable(g, cx, l, b->blocknr);
 	return ret <= 0 ? ret : array_push(cx, &l->list, &l->n, &l->room, live);
 }

@@ -88,8 +88,7 @@ static int maprebuild_ask_checkpoint(struct older *o, struct context *cx,
 			ret = vblocks_find(&o->vblocks, cx, item.ptr, &vb);
 			if (ret < 0)
 				break;
-			if (ret != VBLOCKS_USED || vb.start > cno ||
-			    vb.end <= cno ||
+			if (ret != VBLOCKS_USED || !lifetime_has(&vb.life, cno) ||
 			    !geometry_has_block(&o->m->job->vol->geo,
 						vb.blocknr) ||
 			    numlist_has(&o->m->shared_blocks, item.ptr) ||
@@ -102,7 +101,7 @@ static int maprebuild_ask_checkpoint(struct older *o, struct context *cx,
 				cx, &l->list, &l->n, &l->room,
 				(struct liveblock){
 					.blkoff = item.key,
-					.vblocknr = vb.end == NILFS_CNO_MAX ?
+					.vblocknr = vb.life.end == NILFS_CNO_MAX ?
 							    item.ptr : 0,
 					.blocknr = vb.blocknr, .cno = cno,
 					.seq = cno,

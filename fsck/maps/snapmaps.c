@@ -102,13 +102,13 @@ static int snapmaps_open(struct snapmap *s, struct context *cx,
 		}
 		ret = vblocks_find(&vblocks, cx, bmap_node_ptr(&top, i), &vb);
 		/* The map exists in all checkpoints that have these nodes. */
-		if (ret != VBLOCKS_USED || vb.start > s->cno ||
-		    vb.end <= s->cno || vb.end == NILFS_CNO_MAX)
+		if (ret != VBLOCKS_USED || !lifetime_has(&vb.life, s->cno) ||
+		    vb.life.end == NILFS_CNO_MAX)
 			continue;
-		if (!known || vb.start > s->life.start)
-			s->life.start = vb.start;
-		if (!known || vb.end < s->life.end)
-			s->life.end = vb.end;
+		if (!known || vb.life.start > s->life.start)
+			s->life.start = vb.life.start;
+		if (!known || vb.life.end < s->life.end)
+			s->life.end = vb.life.end;
 		known = true;
 	}
 	vblocks_fini(&vblocks);
@@ -152,8 +152,7 @@ static int snapmaps_merge_found(struct snapbuild *b, struct context *cx,
 		    !liveblocks_can_contain(&l->q, found->blkoff, b->walked))
 			continue;
 		ret = vblocks_find(&b->vblocks, cx, found->vblocknr, &vb);
-		if (ret < 0 || vb.start > b->s->life.start ||
-		    vb.end < b->s->life.end)
+		if (ret < 0 || !lifetime_contains(&vb.life, &b->s->life))
 			continue;
 		b->found++;
 		b->walked = found->blkoff + 1;

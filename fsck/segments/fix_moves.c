@@ -298,7 +298,7 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 		.arg = &e,
 	};
 	uint64_t segnum, *cnos = NULL;
-	size_t ncnos = 0, at, i;
+	size_t ncnos = 0, i;
 	int err = datscan_run_alone(job->vol, cx, &visitor);
 
 	sort_in_place(e.blocks, e.n, sizeof(*e.blocks), sort_compare_number);
@@ -307,9 +307,7 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	for (i = 0; i < e.n && !err; i++) {
 		struct block *b = &e.blocks[i];
 
-		at = search_lower_bound(cnos, ncnos, b->start);
-		if (at < ncnos && cnos[at] < b->end)
-			b->cno = cnos[at];
+		b->cno = search_within(cnos, ncnos, b->start, b->end);
 		b->needed = b->cno || b->end == NILFS_CNO_MAX;
 	}
 	free(cnos);

@@ -81,11 +81,11 @@ int snapblocks_read(struct snapblocks *p, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (ret != VBLOCKS_USED || p->job->snapshots_written ||
-	    vb.start >= vb.end || vb.end == NILFS_CNO_MAX ||
+	    vb.life.start >= vb.life.end || vb.life.end == NILFS_CNO_MAX ||
 	    !geometry_has_block(&p->job->vol->geo, vb.blocknr))
 		return 0;
 	b->blocknr = vb.blocknr;
-	b->life = (struct lifetime){vb.start, vb.end};
+	b->life = vb.life;
 	ret = volume_read_blocks(p->job->vol, cx, b->blocknr, 1, buf);
 	if (!ret)
 		return 1;

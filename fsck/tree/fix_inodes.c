@@ -140,7 +140,7 @@ static int settle_free(struct fixing *f, struct context *cx,
 	if (ptr)
 		ret = vblocks_find(&f->e.vblocks, cx, ptr, &vb);
 	if (ret >= 0 && ptr && ret == VBLOCKS_USED) {
-		lives = vb.start <= c->cno && vb.end > c->cno;
+		lives = lifetime_has(&vb.life, c->cno);
 		ret = damage_forgive(cx, listings_find_block(
 						 cx, f->e.job->check,
 						 vb.blocknr, &b, NULL));

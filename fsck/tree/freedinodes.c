@@ -77,7 +77,7 @@ static int take_owner(void *arg, struct context *cx, const struct listing *b)
 	if (inode_is_private(b->ino) || (e->n && e->inos[e->n - 1] == b->ino))
 		return 0;
 	ret = vblocks_find(&e->vblocks, cx, b->number, &vb);
-	if (ret != VBLOCKS_USED || vb.end != NILFS_CNO_MAX ||
+	if (ret != VBLOCKS_USED || vb.life.end != NILFS_CNO_MAX ||
 	    vb.blocknr != b->blocknr)
 		return ret < 0 ? ret : 0;
 	ret = inodeedit_is_used(e, cx, e->latest, b->ino);

@@ -164,8 +164,7 @@ static int map_fits_case(struct inodeedit *e, struct context *cx,
 		ret = vblocks_find(&e->vblocks, cx, ptr, &vb);
 		if (ret < 0)
 			return ret;
-		if (ret != VBLOCKS_USED || vb.start > c->life.start ||
-		    vb.end < c->life.end)
+		if (ret != VBLOCKS_USED || !lifetime_contains(&vb.life, &c->life))
 			return 0;
 		ret = listed ? listings_find_block(cx, e->job->check,
 						   vb.blocknr, &b, NULL) : 1;

@@ -35,6 +35,15 @@ static inline size_t search_lower_bound(const uint64_t *numbers, size_t count,
 	return search_number(numbers, count, sizeof(*numbers), wanted);
 }
 
+/* The first of COUNT ascending NUMBERS in [FROM, END), or 0. */
+static inline uint64_t search_within(const uint64_t *numbers, size_t count,
+				     uint64_t from, uint64_t end)
+{
+	size_t i = search_lower_bound(numbers, count, from);
+
+	return i < count && numbers[i] < end ? numbers[i] : 0;
+}
+
 /*
  * Index of the first of COUNT ITEMS of SIZE bytes that is not below KEY, or
  * COUNT; IS_BELOW holds for those before it and no others.

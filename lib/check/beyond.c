@@ -67,31 +67,24 @@ struct search {
 	bool hidden;		/* a block of the DAT cannot be read */
 };
 
-/* Whether one of the N checkpoints CNOS is in the lifetime of DE. */
-static bool has_one(const uint64_t *cnos, size_t n,
-		    const struct nilfs_dat_entry *de)
-{
-	size_t i = search_lower_bound(cnos, n, le64_get(de->de_start));
-
-	return i < n && cnos[i] < le64_get(de->de_end);
-}
-
 static int count_block(void *arg, struct context *cx, uint64_t blocknr,
 		       uint64_t vblocknr, const struct nilfs_dat_entry *de,
 		       const struct blockmap_item *own)
 {
 	struct search *s = arg;
+	uint64_t start = own ? 0 : le64_get(de->de_start);
+	uint64_t end = own ? NILFS_CNO_MAX : le64_get(de->de_end);
 	uint64_t *n = NULL;
 	int ret;
 
 	(void)vblocknr;
 	if (blocknr < s->end)
 		return 0;
-	if (own || le64_get(de->de_end) == NILFS_CNO_MAX)
+	if (end == NILFS_CNO_MAX)
 		n = &s->b->current;
-	else if (has_one(s->snapshots, s->nsnapshots, de))
+	else if (search_within(s->snapshots, s->nsnapshots, start, end))
 		n = &s->b->snapshots;
-	else if (has_one(s->cnos, s->ncnos, de))
+	else if (search_within(s->cnos, s->ncnos, start, end))
 		n = &s->b->checkpoints;
 	if (own)
 		__atomic_store_n(&s->hidden, true, __ATOMIC_RELAXED);

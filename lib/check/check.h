@@ -248,9 +248,7 @@ static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 					 uint64_t end)
 {
-	size_t i = search_lower_bound(c->snapshots, c->nsnapshots, start);
-
-	return i < c->nsnapshots && c->snapshots[i] < end ? c->snapshots[i] : 0;
+	return search_within(c->snapshots, c->nsnapshots, start, end);
 }
 
 /* The set of LISTED for inode INO, or NULL. */

@@ -7,15 +7,9 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/vblocks.h"
 #include "disk/ondisk.h"
 #include "find/finding.h"
-
-struct volume;
-
-/* Checkpoints to which a block belongs: from START up to, not including, END. */
-struct lifetime {
-	uint64_t start, end;
-};
 
 struct mapcheck_pointer {
 	uint64_t key;		/* first file block below it */

@@ -56,7 +56,7 @@ int vblocks_runs_begin(struct datruns *r, struct context *cx,
 static uint32_t find_datrun_life(struct datruns_part *part, struct context *cx,
 				 const struct nilfs_dat_entry *de)
 {
-	const struct datrun_life life = {
+	const struct lifetime life = {
 		le64_get(de->de_start), le64_get(de->de_end),
 	};
 	size_t i, n = part->nlives;
@@ -159,7 +159,7 @@ bool vblocks_runs_expand(const struct datruns *r, const struct palloc *palloc,
 {
 	const uint64_t end = what->first + what->count;
 	const struct datruns_part *part;
-	const struct datrun_life *life;
+	const struct lifetime *life;
 	const struct datrun *run;
 	uint64_t at = end, until, blocknr;
 	struct nilfs_dat_entry *de;

@@ -22,6 +22,24 @@
 #include "vol/datscan.h"
 #include "vol/volume.h"
 
+/* Checkpoints to which a block belongs: from START up to, not including, END. */
+struct lifetime {
+	uint64_t start, end;
+};
+
+/* Whether A lives as long as B. */
+static inline bool lifetime_contains(const struct lifetime *a,
+				     const struct lifetime *b)
+{
+	return a->start <= b->start && a->end >= b->end;
+}
+
+/* Whether checkpoint CNO has a block that lives so long. */
+static inline bool lifetime_has(const struct lifetime *a, uint64_t cno)
+{
+	return a->start <= cno && a->end > cno;
+}
+
 /* COUNT entries from NUMBER on; with STEP, each block is the successor of the
    last. */
 struct datrun {
@@ -29,14 +47,10 @@ struct datrun {
 	uint64_t blocknr : 48, life : 15, step : 1;
 };
 
-struct datrun_life {
-	uint64_t start, end;
-};
-
 /* Runs of one worker.  A group of the allocator is in one part only. */
 struct datruns_part {
 	struct datrun *list;		/* ascending by number once finished */
-	struct datrun_life *lives;	/* lifetimes, which runs refer to by index */
+	struct lifetime *lives;	/* lifetimes, which runs refer to by index */
 	size_t n, room, nlives, lives_room;
 };
 
@@ -90,7 +104,8 @@ struct vblocks {
 };
 
 struct vblock {
-	uint64_t blocknr, start, end;
+	uint64_t blocknr;
+	struct lifetime life;
 };
 
 /* Nothing is read or allocated before the first lookup.  RUNS, borrowed, belong
@@ -120,8 +135,8 @@ vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
 	uint32_t bit = palloc_group_offset(palloc, number);
 
 	vb->blocknr = le64_get(de->de_blocknr);
-	vb->start = le64_get(de->de_start);
-	vb->end = le64_get(de->de_end);
+	vb->life.start = le64_get(de->de_start);
+	vb->life.end = le64_get(de->de_end);
 	if (!v->group_known || (v->bitmap && palloc_bit(v->bitmap, bit)))
 		return VBLOCKS_USED;
 	return VBLOCKS_FREE;

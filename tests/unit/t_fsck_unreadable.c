@@ -87,9 +87,9 @@ static void ask_dat(struct rig *r, struct vblocks *vblocks, uint64_t blocknr,
 	if (vblocks_find(vblocks, &r->v.cx, w->b.vblocknr, &vb) !=
 		    VBLOCKS_USED || vb.blocknr != blocknr)
 		return;
-	w->in_latest = vb.end == NILFS_CNO_MAX;
+	w->in_latest = vb.life.end == NILFS_CNO_MAX;
 	/* Of cpfile and SUFILE there is one state only. */
-	w->in_snapshot = vb.start <= SNAPSHOT && vb.end > SNAPSHOT &&
+	w->in_snapshot = vb.life.start <= SNAPSHOT && vb.life.end > SNAPSHOT &&
 			 w->b.ino != NILFS_CPFILE_INO &&
 			 w->b.ino != NILFS_SUFILE_INO;
 }

@@ -355,7 +355,7 @@ static int ifilewalk_visit_pointer(void *arg, struct context *cx,
 {
 	struct ifilewalk *w = arg;
 	struct palloc_block what;
-	struct target target;
+	struct vblock target;
 	bool has = true;
 	size_t at = 0;
 	int err = 0, ret;

@@ -58,12 +58,6 @@ struct pointers {
 	bool size_judged;		/* the size is known to be wrong */
 };
 
-/* The target of a pointer. */
-struct target {
-	uint64_t blocknr;
-	struct lifetime life;
-};
-
 /* All threads share REPORTED. */
 void pointers_init(struct pointers *p, struct check *check,
 		   struct volume *vol, struct sparse *reported);
@@ -76,7 +70,7 @@ void pointers_fini(struct pointers *p);
  * -EINTR.
  */
 int pointers_check(struct pointers *p, struct context *cx,
-		   const struct mapcheck_pointer *ptr, struct target *target);
+		   const struct mapcheck_pointer *ptr, struct vblock *target);
 
 /* Announces that the node at BLOCKNR is read next, so that consecutive nodes
    are read in few requests. */

@@ -143,7 +143,7 @@ static int is_foreign(struct pointers *p, struct context *cx,
 	    findings_count(c->findings, RULE_SU_BEHIND) ||
 	    findings_count(c->findings, RULE_SU_CLEAN_HOLDS))
 		return 0;
-	if (vb.start > ptr->within.start || vb.end < ptr->within.end)
+	if (!lifetime_contains(&vb.life, &ptr->within))
 		goto other_owner;
 	ret = listings_find_block(cx, c, vb.blocknr, &b, NULL);
 	if (ret < 0) {
@@ -188,7 +188,7 @@ static inline bool is_summed(const struct pointers *p)
 }
 
 int pointers_check(struct pointers *p, struct context *cx,
-		   const struct mapcheck_pointer *ptr, struct target *target)
+		   const struct mapcheck_pointer *ptr, struct vblock *target)
 {
 	struct check *c = p->check;
 	struct mapsum sum = { 0 };
@@ -244,12 +244,11 @@ int pointers_check(struct pointers *p, struct context *cx,
 	}
 	/* If the entry is wrong, the lifetime is that of the block with the
 	   pointer, so that the blocks below are not reported as well. */
-	target->blocknr = vb.blocknr;
-	target->life = (struct lifetime){ vb.start, vb.end };
-	late = vb.start > ptr->within.start;
-	if (state == VBLOCKS_FREE || late || vb.end < ptr->within.end)
+	*target = vb;
+	late = vb.life.start > ptr->within.start;
+	if (state == VBLOCKS_FREE || !lifetime_contains(&vb.life, &ptr->within))
 		target->life = ptr->within;
-	if (state != VBLOCKS_FREE && (late || vb.end < ptr->within.end)) {
+	if (state != VBLOCKS_FREE && !lifetime_contains(&vb.life, &ptr->within)) {
 		p->partial |= POINTERS_LOST;
 		first = sparse_add(p->reported, cx, ptr->ptr);
 		if (first < 0 && !c->dat_broken)
@@ -259,7 +258,7 @@ int pointers_check(struct pointers *p, struct context *cx,
 					place_of_pointer(p, ptr),
 					late ? ptr->within.start :
 					       ptr->within.end,
-					late ? vb.start : vb.end);
+					late ? vb.life.start : vb.life.end);
 	}
 	if (!fresh)
 		return 0;
@@ -298,7 +297,7 @@ static uint32_t check_run(struct pointers *p,
 			break;
 		if (vblocks_at(v, number, &vb) != VBLOCKS_USED ||
 		    !is_in_used_segment(p, vb.blocknr) ||
-		    vb.start > b->within.start || vb.end < b->within.end)
+		    !lifetime_contains(&vb.life, &b->within))
 			break;
 	}
 	n = sparse_add_run(&p->check->referenced, first, n);
@@ -340,7 +339,7 @@ static int pointers_visit_pointer(void *arg, struct context *cx,
 				  uint64_t *blocknr, struct lifetime *life)
 {
 	struct pointers *p = arg;
-	struct target target = { .blocknr = 0 };
+	struct vblock target = { .blocknr = 0 };
 	int ret = pointers_check(p, cx, ptr, &target);
 
 	p->nodes++;
@@ -359,7 +358,7 @@ static int pointers_visit_blocks(void *arg, struct context *cx,
 {
 	struct pointers *p = arg;
 	uint32_t i = 0, last = 0, n;
-	struct target target;
+	struct vblock target;
 	int ret = 0;
 
 	while (i < b->count && ret >= 0) {

@@ -336,9 +336,9 @@ static inline bool is_needed(struct claims *claims, int ret,
 			     const struct vblock *vb)
 {
 	bool needed = ret == 1 ||
-		      (ret > 1 && (vb->end == NILFS_CNO_MAX ||
-				   check_snapshot_of(claims->c, vb->start,
-						     vb->end)));
+		      (ret > 1 && (vb->life.end == NILFS_CNO_MAX ||
+				   check_snapshot_of(claims->c, vb->life.start,
+						     vb->life.end)));
 
 	claims->any_needed |= needed;
 	return needed;

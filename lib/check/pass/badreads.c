@@ -31,11 +31,11 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		  uint64_t blocknr, const struct vblock *vb,
 		  const struct segsum_block *b)
 {
-	int ret = vb->end == NILFS_CNO_MAX, n, kind;
+	int ret = vb->life.end == NILFS_CNO_MAX, n, kind;
 	char text[DETAIL_MAX];
 	bool history = false;
 	uint64_t *cnos, cno = 0, at;
-	size_t ncnos, i;
+	size_t ncnos;
 	struct root root;
 	struct file file;
 
@@ -58,12 +58,9 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		ret = cptable_list(vol, cx, !kind, &cnos, &ncnos);
 		if (ret)
 			break;
-		i = search_lower_bound(cnos, ncnos, vb->start);
-		if (i < ncnos && cnos[i] < vb->end) {
-			cno = cnos[i];
-			history = kind;
-			ret = 1;
-		}
+		cno = search_within(cnos, ncnos, vb->life.start, vb->life.end);
+		history = cno && kind;
+		ret = cno > 0;
 		free(cnos);
 	}
 	/* Other damage is reported elsewhere. */
@@ -117,8 +114,8 @@ static int badreads_take_entry(void *arg, struct context *cx,
 	if (at < 0)
 		return 0;
 	/* Written by one worker, unless two entries refer to the block. */
-	r->blocks[at].start = le64_get(de->de_start);
-	r->blocks[at].end = le64_get(de->de_end);
+	r->blocks[at].life = (struct lifetime){ le64_get(de->de_start),
+						le64_get(de->de_end) };
 	return 0;
 }
 
@@ -182,12 +179,12 @@ int badreads_report(struct check *c, struct context *cx)
 		const struct vblock *vb = &r.blocks[k];
 
 		ret = 0;
-		if (vb->start)
+		if (vb->life.start)
 			ret = listings_find_block(cx, c, vb->blocknr, &b, NULL);
-		if (vb->start && ret >= 0)
+		if (vb->life.start && ret >= 0)
 			ret = badreads_name(c->findings, cx, c->vol,
 					    vb->blocknr, vb, ret ? &b : NULL);
-		if (!vb->start && r.unsure)
+		if (!vb->life.start && r.unsure)
 			findings_broken(c->findings, RULE_DEV_UNREADABLE,
 					place_number(PLACE_BLOCK, vb->blocknr));
 		else if (!ret)

@@ -47,7 +47,7 @@ static int tree_visit_pointer(void *arg, struct context *cx,
 	const struct nilfs_geometry *g = &c->vol->geo;
 	uint64_t cno, end, latest = c->vol->latest.cno;
 	const struct nilfs_checkpoint *cp;
-	struct target target;
+	struct vblock target;
 	const void *data;
 	int ret = pointers_check(pointers, cx, p, &target);
 

@@ -125,9 +125,7 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
 			   uint64_t end)
 {
-	size_t i = search_lower_bound(t->snapshots, t->nsnapshots, start);
-
-	return i < t->nsnapshots && t->snapshots[i] < end;
+	return search_within(t->snapshots, t->nsnapshots, start, end);
 }
 
 /*
