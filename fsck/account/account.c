@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "check/damage.h"
-#include "check/vblocks.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "disk/field.h"

@@ -5,10 +5,6 @@
 #ifndef NILFS2_FSCK_LOSSLIST_H
 #define NILFS2_FSCK_LOSSLIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "out/report.h"
 #include "vol/volume.h"

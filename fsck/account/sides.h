@@ -4,10 +4,6 @@
 #ifndef NILFS2_FSCK_SIDES_H
 #define NILFS2_FSCK_SIDES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "base/inoset.h"

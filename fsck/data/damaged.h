@@ -9,16 +9,9 @@
 #ifndef NILFS2_FSCK_DAMAGED_H
 #define NILFS2_FSCK_DAMAGED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
-#include "base/sparse.h"
 #include "check/check.h"
 #include "check/names/filenames.h"
 #include "cli/tool.h"
-#include "find/finding.h"
 
 /* The damage that a check found, as block numbers. All zero: nothing is noted. */
 struct damaged_places {

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bitmap.h"
 #include "base/search.h"
 #include "check/damage.h"
 #include "disk/inode.h"

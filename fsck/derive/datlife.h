@@ -4,18 +4,8 @@
 #ifndef NILFS2_FSCK_DATLIFE_H
 #define NILFS2_FSCK_DATLIFE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
-#include "base/numlist.h"
-#include "base/sparse.h"
-#include "check/check.h"
 #include "check/logs/listings.h"
 #include "fsck/plan/fixers.h"
-#include "vol/blockmap.h"
-#include "vol/volume.h"
 
 struct datlife {
 	struct volume *vol;

@@ -16,7 +16,6 @@
  * in the new one.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

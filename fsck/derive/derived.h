@@ -7,13 +7,6 @@
 #ifndef NILFS2_FSCK_DERIVED_H
 #define NILFS2_FSCK_DERIVED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
-#include "check/check.h"
-#include "dev/dev.h"
 #include "fsck/plan/fixers.h"
 
 /* A derived block. */

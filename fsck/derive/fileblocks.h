@@ -6,15 +6,8 @@
 #ifndef NILFS2_FSCK_FILEBLOCKS_H
 #define NILFS2_FSCK_FILEBLOCKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
 #include "check/check.h"
 #include "check/mapcheck.h"
-#include "disk/bmap.h"
-#include "disk/ondisk.h"
 
 /* The level of a block that is listed as a node but is not one. */
 #define FILEBLOCKS_NOT_A_NODE UINT8_MAX

@@ -4,14 +4,8 @@
 #ifndef NILFS2_FSCK_LIVEBLOCKS_H
 #define NILFS2_FSCK_LIVEBLOCKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
 #include "base/numlist.h"
 #include "check/check.h"
-#include "disk/ondisk.h"
 
 struct liveblock {
 	uint64_t blkoff;	/* first: lists are sorted by it */

@@ -19,20 +19,11 @@
 #ifndef NILFS2_FSCK_FIXERS_H
 #define NILFS2_FSCK_FIXERS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/bitmap.h"
-#include "base/context.h"
 #include "base/numlist.h"
 #include "check/check.h"
 #include "cli/moment.h"
 #include "cli/tool.h"
-#include "dev/dev.h"
-#include "disk/rule.h"
 #include "find/decision.h"
-#include "find/finding.h"
 #include "log/writer.h"
 
 /* The maximum number of findings of a kind that are kept. */

@@ -5,19 +5,10 @@
 #ifndef NILFS2_FSCK_LOOK_H
 #define NILFS2_FSCK_LOOK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/inoset.h"
-#include "check/check.h"
-#include "cli/tool.h"
-#include "dev/dev.h"
-#include "find/decision.h"
-#include "find/finding.h"
 #include "fsck/data/damaged.h"
 #include "fsck/plan/options.h"
 #include "fsck/plan/fixers.h"
-#include "out/report.h"
 
 /* The maximum numbers of findings and of broken snapshots that are kept. */
 #define LOOK_KEPT_MAX 10000

@@ -8,7 +8,6 @@
  * Findings are not asked about one by one, because fixers rebuild from sound
  * data. The end of the input answers all remaining questions with no.
  */
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

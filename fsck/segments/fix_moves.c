@@ -28,7 +28,6 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "check/logs/listings.h"
-#include "check/vblocks.h"
 #include "fsck/derive/datlife.h"
 #include "log/move.h"
 #include "vol/blockmap.h"

@@ -16,13 +16,9 @@
  * and not repaired here. The writer makes the counts of the header.
  */
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bitmap.h"
-#include "base/context.h"
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/logs/claims.h"
 #include "check/logs/listings.h"
@@ -32,7 +28,6 @@
 #include "log/exactcounts.h"
 #include "log/tables/segzones.h"
 #include "vol/datscan.h"
-#include "vol/volume.h"
 
 #define ACTIVE (1u << NILFS_SEGMENT_USAGE_ACTIVE)
 #define DIRTY (1u << NILFS_SEGMENT_USAGE_DIRTY)

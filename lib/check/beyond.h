@@ -6,9 +6,6 @@
 #ifndef NILFS2_CHECK_BEYOND_H
 #define NILFS2_CHECK_BEYOND_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "dev/dev.h"
 #include "out/report.h"

@@ -3,9 +3,6 @@
 #ifndef NILFS2_CHECK_BLOCKBATCH_H
 #define NILFS2_CHECK_BLOCKBATCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "base/pool.h"
 #include "vol/volume.h"

@@ -10,9 +10,6 @@
 #ifndef NILFS2_CHECK_CHECK_H
 #define NILFS2_CHECK_CHECK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "base/search.h"

@@ -7,9 +7,6 @@
 #ifndef NILFS2_CHECK_GROUPS_H
 #define NILFS2_CHECK_GROUPS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "disk/palloc.h"
 #include "find/finding.h"

@@ -4,8 +4,6 @@
 #ifndef NILFS2_CHECK_MAPCHECK_H
 #define NILFS2_CHECK_MAPCHECK_H
 
-#include <stdint.h>
-
 #include "base/context.h"
 #include "check/vblocks.h"
 #include "disk/ondisk.h"

@@ -12,10 +12,6 @@
 #ifndef NILFS2_CHECK_VBLOCKS_H
 #define NILFS2_CHECK_VBLOCKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "disk/ondisk.h"
 #include "disk/palloc.h"

@@ -9,10 +9,6 @@
 #ifndef NILFS2_CHECK_IFILEWALK_H
 #define NILFS2_CHECK_IFILEWALK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "base/sparse.h"
 #include "check/groups.h"

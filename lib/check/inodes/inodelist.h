@@ -6,10 +6,6 @@
 #ifndef NILFS2_CHECK_INODELIST_H
 #define NILFS2_CHECK_INODELIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "check/blockbatch.h"
 #include "disk/ondisk.h"

@@ -6,13 +6,8 @@
 #ifndef NILFS2_CHECK_CLAIMS_H
 #define NILFS2_CHECK_CLAIMS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "check/check.h"
 #include "check/logs/mapsums.h"
-#include "check/vblocks.h"
-#include "vol/datscan.h"
 #include "vol/summary.h"
 
 /* Allocates C->claimed and C->live_segments, empty, and sets the first window. */

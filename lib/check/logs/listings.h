@@ -6,14 +6,6 @@
 #ifndef NILFS2_CHECK_LISTINGS_H
 #define NILFS2_CHECK_LISTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/bitmap.h"
-#include "base/context.h"
-#include "base/search.h"
-#include "base/sparse.h"
 #include "check/check.h"
 #include "check/logs/logindex.h"
 

@@ -16,7 +16,6 @@
  */
 #include "check/logs/logbits.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/crc.h"

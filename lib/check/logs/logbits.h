@@ -3,9 +3,6 @@
 #ifndef NILFS2_CHECK_LOGBITS_H
 #define NILFS2_CHECK_LOGBITS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/geometry.h"

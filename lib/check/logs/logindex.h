@@ -6,9 +6,6 @@
 #ifndef NILFS2_CHECK_LOGINDEX_H
 #define NILFS2_CHECK_LOGINDEX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "disk/segsum.h"

@@ -3,9 +3,6 @@
 #ifndef NILFS2_CHECK_MAPSUMS_H
 #define NILFS2_CHECK_MAPSUMS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/context.h"
 
 struct check;

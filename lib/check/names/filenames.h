@@ -7,10 +7,6 @@
 #ifndef NILFS2_CHECK_FILENAMES_H
 #define NILFS2_CHECK_FILENAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "disk/ondisk.h"
 #include "vol/root.h"

@@ -23,7 +23,6 @@
  * bytes, is processed once.  A directory with the same size and root of its map
  * is unchanged, because blocks never change in place.
  */
-
 #include <errno.h>
 #include <stdlib.h>
 

@@ -6,18 +6,12 @@
 #ifndef NILFS2_CHECK_NAMES_H
 #define NILFS2_CHECK_NAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/le.h"
 #include "base/pairtable.h"
 #include "check/check.h"
 #include "check/inodes/inodelist.h"
 #include "disk/dirent.h"
-#include "find/finding.h"
 #include "vol/root.h"
 
 struct names;

@@ -16,7 +16,6 @@
 
 #include "check/damage.h"
 #include "check/logs/logindex.h"
-#include "check/vblocks.h"
 #include "vol/sutable.h"
 
 #define NOTE_MAX 512

@@ -2,10 +2,7 @@
 /*
  * A check of a volume, pass by pass.
  */
-#include "check/check.h"
-
 #include "check/pass/passes.h"
-#include "check/vblocks.h"
 
 #define TABLE_MEMORY_MIN (64u << 20)
 

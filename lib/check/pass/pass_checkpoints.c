@@ -19,7 +19,6 @@
 
 #include <string.h>
 
-#include "check/check.h"
 #include "check/damage.h"
 #include "disk/checkpoint.h"
 

@@ -24,7 +24,6 @@
 #include <stdio.h>
 
 #include "base/checked.h"
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/logs/listings.h"
 #include "check/logs/mapsums.h"

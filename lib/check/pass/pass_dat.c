@@ -23,8 +23,6 @@
  */
 #include <errno.h>
 
-#include "base/context.h"
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/groups.h"
 #include "check/logs/claims.h"

@@ -30,7 +30,6 @@
 
 #include "base/checked.h"
 #include "base/pool.h"
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/logs/claims.h"
 #include "check/logs/mapsums.h"

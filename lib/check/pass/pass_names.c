@@ -18,8 +18,6 @@
  * are deleted automatically; they are checked, newest first, for as long as
  * those took, or for a tenth of a second.
  */
-
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "check/names/names.h"

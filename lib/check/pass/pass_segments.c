@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "check/check.h"
 #include "vol/sutable.h"
 
 struct survey {

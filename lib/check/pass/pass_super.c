@@ -27,7 +27,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/pass/passes.h"
 #include "disk/field.h"

@@ -19,7 +19,6 @@
 
 #include "base/array.h"
 #include "base/checked.h"
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/inodes/ifilewalk.h"
 #include "check/logs/mapsums.h"

@@ -6,16 +6,8 @@
 #ifndef NILFS2_CHECK_PASSES_H
 #define NILFS2_CHECK_PASSES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
 #include "check/check.h"
-#include "check/vblocks.h"
 #include "disk/segsum.h"
-
-struct check;
 
 /* 0, or a failure of the checker; see check.h. */
 typedef int pass_run(struct check *c, struct context *cx);
