@@ -11,6 +11,7 @@
  * a different count is a loss only if names were lost.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,12 +38,9 @@ static bool has_same_attributes(const struct nilfs_inode *x, const struct nilfs_
 {
 	const uint16_t mode = le16_get(x->i_mode) ^ le16_get(y->i_mode);
 
-	return le64_get(x->i_ctime) == le64_get(y->i_ctime) &&
-	       le64_get(x->i_mtime) == le64_get(y->i_mtime) &&
-	       le32_get(x->i_ctime_nsec) == le32_get(y->i_ctime_nsec) &&
-	       le32_get(x->i_mtime_nsec) == le32_get(y->i_mtime_nsec) &&
-	       le32_get(x->i_uid) == le32_get(y->i_uid) &&
-	       le32_get(x->i_gid) == le32_get(y->i_gid) &&
+	/* Times, user and group. */
+	return !memcmp(&x->i_ctime, &y->i_ctime, offsetof(struct nilfs_inode, i_mode) -
+		       offsetof(struct nilfs_inode, i_ctime)) &&
 	       le32_get(x->i_flags) == le32_get(y->i_flags) &&
 	       le64_get(x->i_xattr) == le64_get(y->i_xattr) &&
 	       le32_get(x->i_generation) == le32_get(y->i_generation) &&

@@ -95,9 +95,8 @@ static bool read_cpfile_block(struct sides *s, struct context *cx, uint64_t blko
 	bool is = blocknr && sides_read(s, cx, false, blocknr);
 
 	for (; is && cno < end && cno <= s->before->latest.cno; cno++)
-		is = checkpoint_check((const void *)(s->blocks[0] +
-						     checkpoint_offset(g, cno)),
-				      cno) == RULE_OK;
+		is = checkpoint_check(checkpoint_at(g, s->blocks[0], cno), cno) ==
+		     RULE_OK;
 	return is;
 }
 
@@ -174,10 +173,8 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	 * because an entry never changes.
 	 */
 	for (; cno < end && cno <= latest && ret >= 0; cno++) {
-		cp = NULL; /* the former entry is not known */
-		if (is_good)
-			cp = (const void *)(s->blocks[0] +
-					    checkpoint_offset(g, cno));
+		/* NULL: the former entry is not known */
+		cp = is_good ? checkpoint_at(g, s->blocks[0], cno) : NULL;
 		is_unmade = cp && !checkpoint_was_made(cp, cno);
 		if (is_unmade)
 			cp = NULL;
@@ -260,7 +257,7 @@ static int compare_snapshots(struct tail *t, struct context *cx,
 	t->are_marks_lost |= !is_read;
 	for (; is_read && ret >= 0 && cno < end &&
 	       cno <= s->before->latest.cno; cno++) {
-		cp = (const void *)(s->blocks[0] + checkpoint_offset(g, cno));
+		cp = checkpoint_at(g, s->blocks[0], cno);
 		if (checkpoint_check(cp, cno) != RULE_OK)
 			t->are_marks_lost = true;
 		else if (!checkpoint_is_invalid(cp) &&

@@ -183,6 +183,15 @@ void losslist_add(struct losslist *l, struct context *cx,
 	l->items[l->n++].path = NULL;
 }
 
+static void shorten_list(struct losslist *l, size_t n)
+{
+	while (l->n > n) {
+		l->n--;
+		free(l->items[l->n].name);
+		free(l->items[l->n].path);
+	}
+}
+
 void losslist_drop(struct losslist *l, size_t first)
 {
 	size_t i;
@@ -190,19 +199,13 @@ void losslist_drop(struct losslist *l, size_t first)
 	for (i = first; i < l->n; i++)
 		if (!l->items[i].is_open)
 			return;
-	while (l->n > first && !l->more) {
-		l->n--;
-		free(l->items[l->n].name);
-		free(l->items[l->n].path);
-	}
+	if (!l->more)
+		shorten_list(l, first);
 }
 
 void losslist_fini(struct losslist *l)
 {
-	while (l->n--) {
-		free(l->items[l->n].name);
-		free(l->items[l->n].path);
-	}
+	shorten_list(l, 0);
 	free(l->items);
 	memset(l, 0, sizeof(*l));
 }
@@ -355,12 +358,9 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 		put_loss_number(r, "last_checkpoint", "Last checkpoint", loss->last,
 				loss->kind == LOSS_CHECKPOINT ||
 					loss->kind == LOSS_MARKS);
-		report_value(r, VALUE_BOOL, "latest", "Latest",
-			     value_bool(loss->latest));
-		report_value(r, VALUE_BOOL, "snapshot", "Snapshot",
-			     value_bool(loss->snapshot));
-		report_value(r, VALUE_BOOL, "unsure", "Unsure",
-			     value_bool(loss->is_unsure));
+		report_bool(r, "latest", "Latest", loss->latest);
+		report_bool(r, "snapshot", "Snapshot", loss->snapshot);
+		report_bool(r, "unsure", "Unsure", loss->is_unsure);
 		put_loss_number(r, "inode", "Inode", loss->ino, loss->ino);
 		put_loss_number(r, "last_inode", "Last inode", loss->last_ino,
 				loss->last_ino && loss->last_ino != UINT64_MAX);
@@ -374,9 +374,7 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 				loss->kind == LOSS_LINKS);
 		put_loss_number(r, "from_checkpoint", "From checkpoint", loss->from,
 				loss->from);
-		report_value(r, VALUE_TIME, "time", "Time",
-			     loss->time ? value_u64(loss->time) :
-					  value_absent());
+		report_value(r, VALUE_TIME, "time", "Time", value_nonzero(loss->time));
 		report_end(r);
 	}
 	report_end(r);

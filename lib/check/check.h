@@ -309,10 +309,10 @@ void check_note(const struct check *c, const char *fmt, ...)
 
 /*
  * Converts a failure of a reader at PLACE: damage (-EUCLEAN, -ENOENT) becomes a
- * finding of RULE, a failed read (-EIO) one of RULE_DEV_UNREADABLE, and 0 is
+ * finding of RULE in F, a failed read (-EIO) one of RULE_DEV_UNREADABLE, and 0 is
  * returned.  Other failures are returned.
  */
-int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+int check_damage(struct findings *f, struct context *cx, int err, enum rule rule,
 		 struct place place);
 
 /* For scans of the DAT (datscan_visitor): skips an unreadable block, which the

@@ -14,6 +14,13 @@
 uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno);
 uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno);
 
+/* The entry of checkpoint CNO in BLOCK, which has it. */
+static inline const struct nilfs_checkpoint *
+checkpoint_at(const struct nilfs_geometry *g, const void *block, uint64_t cno)
+{
+	return (const void *)((const char *)block + checkpoint_offset(g, cno));
+}
+
 /* Number of the first checkpoint in block BLKOFF, and the number of checkpoints there. */
 uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff);
 uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff);

@@ -122,7 +122,7 @@ static void test_damage(struct log_volume *v)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		findings_open(&c.findings, &v->cx, show, NULL, false);
 		fail(&v->cx, -EIO, "text");
-		is_int(check_damage(&c, &v->cx, cases[i].err, RULE_SR_SUM,
+		is_int(check_damage(c.findings, &v->cx, cases[i].err, RULE_SR_SUM,
 				    place), cases[i].ret,
 		       strerror(-cases[i].err));
 		is_int(findings_count_severity(c.findings, RULE_WARNING),

@@ -525,6 +525,6 @@ int claims_report(struct check *c, struct context *cx)
 	}
 	if (!err && any)
 		err = datscan_run(c->vol, cx, &visitor);
-	return check_damage(c, cx, err, RULE_LOG_UNLISTED,
+	return check_damage(c->findings, cx, err, RULE_LOG_UNLISTED,
 			    place_number(PLACE_VOLUME, 0));
 }

@@ -95,10 +95,7 @@ static void names_report_entry(struct reading *w, enum rule rule,
 {
 	names_report(w->n, &(struct finding){
 		.rule = rule,
-		.place = {
-			.kind = PLACE_NAME, .cno = w->n->root.cno, .ino = w->ino,
-			.blkoff = w->item->blkoff, .offset = offset,
-		},
+		.place = place_name(w->n->root.cno, w->ino, w->item->blkoff, offset),
 		.has_want = want != NULL,
 		.has_got = got != NULL,
 		.want = want ? *want : 0,
@@ -280,10 +277,7 @@ static int names_take_block(void *arg, struct context *cx,
 		names_mark_unread(n, w->ino);
 		names_report(n, &(struct finding){
 			.rule = RULE_DIR_UNREADABLE,
-			.place = {
-				.kind = PLACE_NAME, .cno = n->root.cno, .ino = w->ino,
-				.blkoff = item->blkoff,
-			},
+			.place = place_name(n->root.cno, w->ino, item->blkoff, 0),
 			.detail = cx->failure,
 		}, item->vblocknr);
 		fail_clear(cx);
@@ -408,10 +402,7 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	uint64_t want = NILFS_ROOT_INO;
 	struct finding f = {
 		.rule = RULE_DIR_DOTDOT,
-		.place = {
-			.kind = PLACE_NAME, .cno = n->root.cno, .ino = dir->ino,
-			.offset = dirent_rec_len(1),
-		},
+		.place = place_name(n->root.cno, dir->ino, 0, dirent_rec_len(1)),
 		.has_want = true,
 		.has_got = true,
 		.got = dir->dotdot,

@@ -34,11 +34,11 @@ void check_note(const struct check *c, const char *fmt, ...)
 	c->note(c->note_arg, text);
 }
 
-int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+int check_damage(struct findings *f, struct context *cx, int err, enum rule rule,
 		 struct place place)
 {
 	if (damage_is(err))
-		findings_failed(c->findings, cx, err == -EIO ?
+		findings_failed(f, cx, err == -EIO ?
 				RULE_DEV_UNREADABLE : rule, place);
 	return damage_is(err) ? 0 : err;
 }

@@ -164,7 +164,7 @@ int pass_checkpoints(struct check *c, struct context *cx)
 		s.hidden = true;
 		s.unbroken = false;
 		err = found ? damage_forgive(cx, err) :
-			      check_damage(c, cx, err, RULE_DEV_UNREADABLE,
+			      check_damage(c->findings, cx, err, RULE_DEV_UNREADABLE,
 					   block_place(item.key));
 	}
 	blockmap_cursor_close(&cur);

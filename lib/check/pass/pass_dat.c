@@ -119,7 +119,7 @@ static int report_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 {
 	struct scan *s = arg;
 
-	return check_damage(s->c, cx, -EIO, RULE_DEV_UNREADABLE,
+	return check_damage(s->c->findings, cx, -EIO, RULE_DEV_UNREADABLE,
 			    place_map(0, NILFS_DAT_INO, blkoff, 0));
 }
 

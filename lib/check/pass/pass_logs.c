@@ -97,23 +97,13 @@ static void note_broken(struct walk *w)
 		__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
 }
 
-/* As check_damage(). */
-static int note_damage(struct walk *w, struct context *cx, int err,
-		       enum rule rule, struct place place)
-{
-	if (damage_is(err))
-		findings_failed(w->found, cx, err == -EIO ?
-				RULE_DEV_UNREADABLE : rule, place);
-	return damage_is(err) ? 0 : err;
-}
-
 /* Handles the failure ERR of a read; damage breaks RULE. */
 static int meet_damage(struct walk *w, struct context *cx, int err,
 		       enum rule rule)
 {
 	if (w->mode == WALK_SHUT)
 		return damage_forgive(cx, err);
-	return note_damage(w, cx, err, rule, here(w));
+	return check_damage(w->found, cx, err, rule, here(w));
 }
 
 /* Ends the walk: the content of the remaining blocks is unknown. */
@@ -472,7 +462,7 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 		}
 		err = sutable_read(w->vol, cx, segnum, &su);
 		if (err) {
-			err = note_damage(w, cx, err, RULE_SU_UNREADABLE,
+			err = check_damage(w->found, cx, err, RULE_SU_UNREADABLE,
 					  place_number(PLACE_SEGMENT, segnum));
 			continue;
 		}

@@ -115,7 +115,7 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 			return 0;
 		}
 		memcpy(s->last, cx->failure, sizeof(s->last));
-		return check_damage(s->c, cx, ret, RULE_SU_UNREADABLE,
+		return check_damage(s->c->findings, cx, ret, RULE_SU_UNREADABLE,
 				    place_map(0, NILFS_SUFILE_INO, blkoff, 0));
 	}
 	if (!ret) {
@@ -231,7 +231,7 @@ int pass_segments(struct check *c, struct context *cx)
 			findings_differ(c->findings, RULE_SU_NDIRTY, place,
 					s.ndirty,
 					le64_get(header.sh_ndirtysegs));
-		ret = check_damage(c, cx, ret, RULE_SU_UNREADABLE, place);
+		ret = check_damage(c->findings, cx, ret, RULE_SU_UNREADABLE, place);
 	}
 	if (!ret)
 		check_writers(&s);

@@ -267,7 +267,7 @@ static int check_supers(struct check *c, struct context *cx, struct supers *s)
 		while (!err && super_check(&s->copy[i]) != RULE_OK &&
 		       is_race(c, &tries));
 		s->read[i] = !err;
-		err = check_damage(c, cx, err, RULE_SB_UNREADABLE,
+		err = check_damage(c->findings, cx, err, RULE_SB_UNREADABLE,
 				   copy_place(i));
 		if (err)
 			return err;
@@ -291,7 +291,7 @@ static int blame_reader(struct check *c, struct context *cx, int err,
 			enum rule rule, struct place place)
 {
 	if (err != -EIO)
-		return check_damage(c, cx, err, rule, place);
+		return check_damage(c->findings, cx, err, rule, place);
 	findings_failed(c->findings, cx, rule, place);
 	return 0;
 }
@@ -351,7 +351,7 @@ static int check_super_root(struct check *c, struct context *cx)
 	int err = cache_get(vol->cache, cx, latest->pseg_start, &block);
 
 	if (err)
-		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+		return check_damage(c->findings, cx, err, RULE_SB_NO_SUPER_ROOT,
 				    place_number(PLACE_VOLUME, 0));
 	memcpy(&ss, block, sizeof(ss));
 	cache_put(vol->cache, block);
@@ -456,7 +456,7 @@ static int open_checked_volume(struct check *c, struct context *cx,
 			volume_open(&c->vol, cx, c->dev, NULL);
 
 	if (err != -EUCLEAN && err != -EIO)
-		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+		return check_damage(c->findings, cx, err, RULE_SB_NO_SUPER_ROOT,
 				    place_number(PLACE_VOLUME, 0));
 	context_child(cx, &why);
 	context_adopt(&why, cx);

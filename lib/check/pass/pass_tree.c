@@ -68,8 +68,7 @@ static int tree_visit_pointer(void *arg, struct context *cx,
 	cno = checkpoint_first(g, p->key);
 	end = cno + checkpoint_count(g, p->key);
 	for (; cno < end && !ret; cno++) {
-		cp = (const void *)((const char *)data +
-				    checkpoint_offset(g, cno));
+		cp = checkpoint_at(g, data, cno);
 		if (!cno || cno > latest || checkpoint_is_invalid(cp))
 			continue;
 		ret = array_push(cx, &c->cps, &c->ncps, &c->cps_room,
