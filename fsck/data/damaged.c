@@ -141,7 +141,7 @@ static int gather(struct damaged *d, struct context *cx,
 
 	for (at = sparse_next(&p->blocks, 0, end); at < end && ret >= 0;
 	     at = sparse_next(&p->blocks, at + 1, end)) {
-		ret = listings_find_block(cx, d->c, at, &b, NULL);
+		ret = listings_find_block(cx, d->c, at, &b);
 		if (ret > 0)
 			ret = add_block(d, cx, at, &b, true,
 					sparse_test(&p->flips, at));

@@ -179,7 +179,7 @@ static int is_contradicted(struct derive *v, struct context *cx,
 	    dat_check(&v->vol->geo, de, v->vol->latest.cno) != RULE_OK ||
 	    is_unused(v, blocknr))
 		return 1;
-	ret = listings_find_block(cx, v->c, blocknr, &b, NULL);
+	ret = listings_find_block(cx, v->c, blocknr, &b);
 	if (ret < 0)
 		return ret;
 	/* An unreadable log may list the block, unless it belongs to another

@@ -96,7 +96,7 @@ static int note_doubtful_map(struct nodes *v, struct context *cx, const struct c
 	/* The file of the block by its log, independently of the pointers. */
 	ret = translate_vblock(c->vol, cx, fix->got, &blocknr);
 	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
-		ret = listings_find_block(cx, c, blocknr, &b, NULL);
+		ret = listings_find_block(cx, c, blocknr, &b);
 	if (ret > 0 && !inode_is_metadata(b.ino))
 		ret = numlist_add(&v->inos, cx, b.ino);
 	ret = ret > 0 ? 0 : damage_forgive(cx, ret);
@@ -260,7 +260,7 @@ static int derive_walk_node(struct nodes *v, struct context *cx,
 	} else {
 		/* Its log may list the block for another file, or not as a
 		   node. */
-		ret = listings_find_block(cx, v->check, h->blocknr, &b, NULL);
+		ret = listings_find_block(cx, v->check, h->blocknr, &b);
 		if (ret > 0)
 			ret = b.ino != h->at.ino || !b.is_node ||
 			      b.vblocknr != h->at.ptr;

@@ -161,7 +161,7 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 	for (i = 0; i < d->n && ret >= 0; i++) {
 		struct derived_block *block = &d->blocks[i];
 
-		ret = listings_find_block(cx, c, block->blocknr, &b, NULL);
+		ret = listings_find_block(cx, c, block->blocknr, &b);
 		if (ret <= 0)
 			continue;
 		block->pseg = block->blocknr - b.index;

@@ -164,8 +164,7 @@ static int visit_pointer(void *arg, struct context *cx,
 	/* If several pointers lead to the block, its log decides. */
 	if (verdict == LIVEBLOCKS_SOUND && q->shared_blocks &&
 	    numlist_has(q->shared_blocks, p->ptr)) {
-		ret = listings_find_block(cx, w->check, vb.blocknr, &listed,
-					  NULL);
+		ret = listings_find_block(cx, w->check, vb.blocknr, &listed);
 		if (ret <= 0 || listed.vblocknr != p->ptr)
 			verdict = LIVEBLOCKS_SHARED;
 		else if (listed.ino != q->ino || listed.is_node != b.is_node ||

@@ -395,7 +395,7 @@ int maprebuild_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
 	if (!ret)
 		ret = file_lookup(&file, cx, last, &blocknr);
 	if (ret > 0)
-		ret = listings_find_block(cx, job->check, blocknr, &b, NULL);
+		ret = listings_find_block(cx, job->check, blocknr, &b);
 	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	size = (last + 1) << vol->geo.block_bits;

@@ -161,7 +161,7 @@ static int write_in_place(struct snapblocks *p, struct context *cx)
 				b->content, g->block_size);
 		if (!ret)
 			ret = listings_find_block(cx, p->job->check, b->blocknr,
-						  &listed, NULL);
+						  &listed);
 		if (ret > 0)
 			logs[n++] = b->blocknr - listed.index;
 	}

@@ -143,7 +143,7 @@ static int settle_free(struct fixing *f, struct context *cx,
 		lives = lifetime_has(&vb.life, c->cno);
 		ret = damage_forgive(cx, listings_find_block(
 						 cx, f->e.job->check,
-						 vb.blocknr, &b, NULL));
+						 vb.blocknr, &b));
 	}
 	if (ret < 0)
 		return ret;

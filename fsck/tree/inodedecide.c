@@ -167,7 +167,7 @@ static int map_fits_case(struct inodeedit *e, struct context *cx,
 		if (ret != VBLOCKS_USED || !lifetime_contains(&vb.life, &c->life))
 			return 0;
 		ret = listed ? listings_find_block(cx, e->job->check,
-						   vb.blocknr, &b, NULL) : 1;
+						   vb.blocknr, &b) : 1;
 		if (ret <= 0 || b.ino != c->ino)
 			return damage_forgive(cx, ret < 0 ? ret : 0);
 	}

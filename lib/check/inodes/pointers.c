@@ -145,7 +145,7 @@ static int is_foreign(struct pointers *p, struct context *cx,
 		return 0;
 	if (!lifetime_contains(&vb.life, &ptr->within))
 		goto other_owner;
-	ret = listings_find_block(cx, c, vb.blocknr, &b, NULL);
+	ret = listings_find_block(cx, c, vb.blocknr, &b);
 	if (ret < 0) {
 		ret = damage_forgive(cx, ret);
 		if (ret)

@@ -120,8 +120,7 @@ int listings_block(struct listings_walk *l, struct context *cx,
 }
 
 int listings_find_block(struct context *cx, const struct check *c,
-			uint64_t blocknr, struct segsum_block *b,
-			uint64_t *cno)
+			uint64_t blocknr, struct segsum_block *b)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	struct logindex_extent e;
@@ -146,8 +145,6 @@ int listings_find_block(struct context *cx, const struct check *c,
 	if (ret <= 0)
 		return ret;
 	*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
-	if (cno)
-		*cno = b->cno ? b->cno : log.cno;
 	return 1;
 }
 

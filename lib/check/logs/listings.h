@@ -49,13 +49,11 @@ int listings_block(struct listings_walk *l, struct context *cx,
 		   struct segsum_block *b);
 
 /*
- * The listing of block BLOCKNR of C's volume in the logs of the current use: 1,
- * *B and its checkpoint in *CNO (0: unknown; NULL: not wanted); 0 if no log
- * lists it.  Fails as listings_open() and listings_next().
+ * The listing of block BLOCKNR of C's volume in the logs of the current use: 1 and
+ * *B; 0 if no log lists it.  Fails as listings_open() and listings_next().
  */
 int listings_find_block(struct context *cx, const struct check *c,
-			uint64_t blocknr, struct segsum_block *b,
-			uint64_t *cno);
+			uint64_t blocknr, struct segsum_block *b);
 
 /* Whether block BLOCKNR is part of a readable log, listed or not, or of a segment
    that begins with a log written after the latest state of C. */

@@ -54,10 +54,9 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 	*key = item.key;
 
 	/* Check the order in the list. */
-	ret = listings_find_block(cx, s->c, l->blocknr, &own, NULL);
+	ret = listings_find_block(cx, s->c, l->blocknr, &own);
 	for (by = -1; by <= 1 && ret > 0; by += 2) {
-		ret = listings_find_block(cx, s->c, l->blocknr + (uint64_t)by,
-					  &b, NULL);
+		ret = listings_find_block(cx, s->c, l->blocknr + (uint64_t)by, &b);
 		ret = ret < 0 ? damage_forgive(cx, ret) : ret;
 		if (ret > 0 && b.finfo == own.finfo && b.ino == own.ino &&
 		    !b.is_node) {
@@ -81,7 +80,7 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 		ret = ret ? ret : 1;
 	}
 	if (ret > 0)
-		ret = listings_find_block(cx, s->c, blocknr, &b, NULL);
+		ret = listings_find_block(cx, s->c, blocknr, &b);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	return b.ino == l->ino && b.blkoff == l->blkoff &&

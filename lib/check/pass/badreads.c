@@ -180,7 +180,7 @@ int badreads_report(struct check *c, struct context *cx)
 
 		ret = 0;
 		if (vb->life.start)
-			ret = listings_find_block(cx, c, vb->blocknr, &b, NULL);
+			ret = listings_find_block(cx, c, vb->blocknr, &b);
 		if (vb->life.start && ret >= 0)
 			ret = badreads_name(c->findings, cx, c->vol,
 					    vb->blocknr, vb, ret ? &b : NULL);

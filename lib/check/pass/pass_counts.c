@@ -155,7 +155,7 @@ static int check_snapshot_blocks(struct check *c, struct context *cx)
 		ret = translate_entry(c->vol, cx, number, &de);
 		blocknr = ret ? 0 : le64_get(de.de_blocknr);
 		if (!ret && geometry_has_block(&c->vol->geo, blocknr))
-			ret = listings_find_block(cx, c, blocknr, &b, NULL);
+			ret = listings_find_block(cx, c, blocknr, &b);
 		ret = damage_forgive(cx, ret);
 		/* cpfile and SUFILE have no blocks in snapshots. */
 		if (ret <= 0 || !b.is_virtual || b.vblocknr != number ||
