@@ -19,7 +19,7 @@
 int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 		    struct file *file)
 {
-	cur->at_broken_block = false;
+	cur->at_broken_block = cur->skipped = false;
 	return blockscan_open(&cur->scan, cx, file, 0);
 }
 
@@ -53,7 +53,7 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 {
 	int ret;
 
-	cur->at_broken_block = false;
+	cur->at_broken_block = cur->skipped = false;
 	ret = blockscan_open(&cur->scan, cx, file, position->blkoff);
 	if (ret || !position->offset)
 		return ret;
@@ -103,8 +103,10 @@ int dir_cursor_next_sound(struct dir_cursor *cur, struct context *cx,
 	int ret;
 
 	while ((ret = dir_cursor_next(cur, cx, entry)) < 0 &&
-	       cur->at_broken_block)
+	       cur->at_broken_block) {
 		fail_clear(cx);
+		cur->skipped = true;
+	}
 	return ret;
 }
 

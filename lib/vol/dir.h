@@ -32,6 +32,7 @@ struct dir_cursor {
 	struct blockscan scan;
 	struct dirent_iter iter;	/* of the borrowed block, if any */
 	bool at_broken_block;		/* cause of the last failure */
+	bool skipped;			/* dir_cursor_next_sound() skipped a block */
 };
 
 /* A place in a directory, to be kept while no block is borrowed. */

@@ -73,32 +73,23 @@ static int find_entry(struct file *dir, struct context *cx, const char *name,
 		      size_t len, uint64_t ino, struct dir_entry *entry)
 {
 	struct dir_cursor cur;
-	bool broken = false;
 	int ret = dir_cursor_open(&cur, cx, dir);
 
-	while (!ret && (ret = dir_cursor_next(&cur, cx, entry))) {
-		if (ret < 0 && !cur.at_broken_block)
-			break;
-		broken |= ret < 0;
-		if (ret > 0 && (name ? entry->len == len &&
-				       !memcmp(entry->name, name, len) :
-				       entry->ino == ino && !dir_is_dots(entry)))
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, entry)) > 0) {
+		if (name ? entry->len == len && !memcmp(entry->name, name, len) :
+			   entry->ino == ino && !dir_is_dots(entry))
 			break;
 		ret = 0;
 	}
 	dir_cursor_close(&cur);
-	if (ret < 0)
-		return ret;
-	if (!ret && broken)
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (cur.skipped)
 		return fail(cx, -EUCLEAN, "directory %llu: has broken blocks",
 			    (unsigned long long)dir->ino);
-	if (!ret && name)
+	if (name)
 		return fail(cx, -ENOENT, "'%.*s'", (int)len, name);
-	if (!ret)
-		return fail(cx, -ENOENT, "no entry for inode %llu",
-			    (unsigned long long)ino);
-	fail_clear(cx);
-	return 0;
+	return fail(cx, -ENOENT, "no entry for inode %llu", (unsigned long long)ino);
 }
 
 /* From directory DIR by one name; DIR is read once if it is damaged. */
@@ -323,17 +314,11 @@ static int search_directory(void *arg, struct context *cx,
 	if (ret)
 		return ret;
 	ret = dir_cursor_open(&cur, cx, &file);
-	while (!ret && (ret = dir_cursor_next(&cur, cx, &entry))) {
-		if (ret < 0 && !cur.at_broken_block)
-			break;
-		if (ret < 0)
-			s->broken = item->ino;
-		if (ret > 0 && entry.ino == s->f->ino && !dir_is_dots(&entry))
-			ret = add_entry(s->f, cx, s->root, item->ino,
-					entry.name, entry.len);
-		else
-			ret = 0;
-	}
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0)
+		ret = entry.ino != s->f->ino || dir_is_dots(&entry) ? 0 :
+		      add_entry(s->f, cx, s->root, item->ino, entry.name, entry.len);
+	if (cur.skipped)
+		s->broken = item->ino;
 	dir_cursor_close(&cur);
 	return ret;
 }
