@@ -38,15 +38,13 @@ struct part {
 	bool whole;
 	struct derived *d;
 	unsigned int had;	/* result: the kinds that had blocks */
-	bool grew;		/* blocks were derived after a check of others */
 };
 
 /* Results of the attempts for one state. */
 struct tries {
-	/* Checks, or NULL, of derived blocks with these digests that were better
-	   but did not explain all findings: of the DAT, of other kinds. */
-	struct look *refused[2];
-	uint64_t digests[2];
+	/* The derived DAT did not explain all findings, but left none of the DAT: it
+	   was wrong, so that maps alone explain nothing. */
+	bool dat_alone;
 	/* The repairs of another stage failed in the log of derived blocks,
 	   which are written AGAIN without them. */
 	bool bare, again;
@@ -271,55 +269,32 @@ static int keep_derived(struct repair *r, struct context *cx,
 	return ret;
 }
 
-/* Keeps LOOK, of the blocks of PART, which have DIGEST. */
-static void keep_refused(struct tries *tries, const struct part *part,
-			 struct look *look, uint64_t digest)
-{
-	size_t i = part->had != DAT;
-
-	trial_free(tries->refused[i]);
-	tries->refused[i] = look;
-	tries->digests[i] = digest;
-}
-
-/*
- * Checks the derived blocks of PART, unless the check of the same ones is known:
- * 1 and *RESULT if they are to be written, 0.
- */
+/* Checks the derived blocks of PART: 1 and *RESULT if they are to be written, 0. */
 static int check_derived(struct repair *r, struct context *cx,
 			 const struct part *part, struct tries *tries,
 			 struct look **result)
 {
 	const struct derived *d = part->d;
-	struct look *look = NULL;
-	int ret = 1;
-	size_t i;
+	struct look *look;
+	int ret;
 
-	for (i = 0; i < 2 && !look; i++) {
-		if (!tries->refused[i] || tries->digests[i] != d->digest)
-			continue;
-		look = tries->refused[i];
-		tries->refused[i] = NULL;
-	}
-	if (!look) {
-		tool_detail(r->tool, "%zu metadata block%s derived from the "
-			    "logs", d->n, d->n == 1 ? "" : "s");
-		/* The loss of blocks that are not there shows in the files. */
-		ret = trial_check(r, cx,
-				  r->trusts_logs && d->lost ? IMPROVEMENT_ANY :
-				  r->rebuild ? IMPROVEMENT_OR_SAME :
-					       IMPROVEMENT_DERIVED,
-				  &look);
-	}
-	if (!ret)
-		return trial_add_failed(r, cx, d->digest);
-	if (ret < 0)
-		return ret;
+	tool_detail(r->tool, "%zu metadata block%s derived from the logs", d->n,
+		    d->n == 1 ? "" : "s");
+	/* The loss of blocks that are not there shows in the files. */
+	ret = trial_check(r, cx,
+			  r->trusts_logs && d->lost ? IMPROVEMENT_ANY :
+			  r->rebuild ? IMPROVEMENT_OR_SAME :
+				       IMPROVEMENT_DERIVED, &look);
+	if (ret <= 0)
+		return ret ? ret : trial_add_failed(r, cx, d->digest);
 	if (is_explained(part, look)) {
 		*result = look;
 		return 1;
 	}
-	keep_refused(tries, part, look, d->digest);
+	if (part->had == DAT)
+		tries->dat_alone = !look->plan.kinds[RULE_FIX_DAT].n &&
+				   !look->check.dat_broken;
+	trial_leave(r, look);
 	return 0;
 }
 
@@ -346,7 +321,6 @@ static int derive_more(struct repair *r, struct context *cx, struct part *part)
 		ret = trial_check(r, cx, IMPROVEMENT_DERIVED, &look);
 		if (ret > 0)
 			ret = trial_take(r, cx, look, NULL) ?: 1;
-		part->grew = true;
 	}
 	return ret;
 }
@@ -377,7 +351,7 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	if (ret > 0 && checked)
 		ret = keep_derived(r, cx, d, tries);
 	if (ret > 0) {
-		trial_free(before);
+		trial_leave(r, before);
 		/* The DAT led to other blocks. */
 		r->state.overwritten &= findings_have(
 			trial_current(r)->check.findings, RULE_OVERWRITTEN);
@@ -387,18 +361,14 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	derived_drop(d);
 	trial_return_to(r, &from);
 	if (checked)
-		err = trial_take(r, cx, before, tries->again ? &checked : NULL);
+		err = trial_take(r, cx, before, NULL);
 	if (ret || err)
 		return ret ? ret : err;
 	if (!checked)
 		return 0;
 	if (!tries->again)
 		return trial_add_failed(r, cx, digest);
-	if (part->grew)
-		trial_free(checked);
-	else
-		keep_refused(tries, part, checked, digest);
-	tries->again = part->grew = false;
+	tries->again = false;
 	return try_derived(r, cx, part, tries);
 }
 
@@ -417,15 +387,6 @@ static int redo_in_log(struct fixer_job *job, struct context *cx)
 static int remap_dat(struct fixer_job *job, struct context *cx)
 {
 	return fix_dat(job, cx, NULL, 0);
-}
-
-/* Whether the derived DAT left no finding of the DAT: it was wrong, so that maps
-   alone explain nothing. */
-static bool is_dat_alone(const struct tries *tries)
-{
-	const struct look *l = tries->refused[0];
-
-	return l && !l->plan.kinds[RULE_FIX_DAT].n && !l->check.dat_broken;
 }
 
 /* Rebuilds the map of the DAT, unless that failed with the same findings. */
@@ -472,7 +433,7 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	/* The map of the DAT leads to older blocks than the logs list. */
 	if (!ret && d->dat_stale)
 		ret = remap_stale(r, cx);
-	if (!ret && !is_dat_alone(&tries))
+	if (!ret && !tries.dat_alone)
 		ret = try_derived(r, cx, &maps, &tries);
 	if (!ret)
 		ret = try_derived(r, cx, &both, &tries);
@@ -481,8 +442,6 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	maps.whole = false;
 	if (!ret && (maps.had & MAPS))
 		ret = try_derived(r, cx, &maps, &tries);
-	trial_free(tries.refused[0]);
-	trial_free(tries.refused[1]);
 	return ret;
 }
 

@@ -49,7 +49,7 @@ int repair_run(struct repair *r, struct context *cx)
 
 	r->overwrites = false;
 	if (!err)
-		err = fix_bits_run(r, cx);
+		err = trial_begin(r, cx) ?: fix_bits_run(r, cx);
 	if (!err && r->ask.mode == DECISION_MODE_SAFE && stages_is_wiped(r)) {
 		overlay_drop(r->dev);
 		return 0;
@@ -106,7 +106,7 @@ int repair_commit(struct repair *r, struct context *cx)
 
 void repair_fini(struct repair *r)
 {
-	trial_drop(r);
+	trial_fini(r);
 	bitmap_fini(&r->used);
 	bitmap_fini(&r->broken);
 	while (r->repaired.n)
@@ -115,4 +115,5 @@ void repair_fini(struct repair *r)
 	losslist_fini(&r->account);
 	free(r->unset);
 	free(r->failed);
+	free(r->rejected);
 }

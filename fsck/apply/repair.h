@@ -71,6 +71,13 @@ int round_run(struct round *round, struct context *cx);
 #define REPAIR_ROUNDS 24
 #define REPAIR_LINES_MAX 10000
 
+/*
+ * The maximum number of checks that are kept, as long as they are small, and how many
+ * of any size: a state is not checked again.
+ */
+#define REPAIR_LOOKS_MAX 128
+#define REPAIR_LOOKS_LEAST 2
+
 struct repair {
 	struct tool *tool;
 	const struct options *o;
@@ -81,6 +88,17 @@ struct repair {
 	struct ask ask;
 	/* The rest is all zero at first. */
 	struct look *now;	/* check after the last good round, or NULL */
+	/* Checks of states that a repair left, the last one last. */
+	struct look *left[REPAIR_LOOKS_MAX];
+	unsigned int nleft;
+	/* Results that did not meet a demand, of the checks with these digests. */
+	struct rejected {
+		uint64_t before, digest;
+		enum decision_mode mode;
+		enum improvement_demand demand;
+		const struct rule_info *worse;
+	} *rejected;
+	size_t nrejected, rejected_room;
 	bool rebuild;		/* for --rebuild, after repairs without it */
 	bool overwrites;	/* what an undo file keeps, after repairs without it */
 	bool trusts_logs;	/* blocks in rewritten segments are given up */
@@ -189,8 +207,8 @@ int trial_check(struct repair *r, struct context *cx,
 int trial_take(struct repair *r, struct context *cx, struct look *look,
 	       struct look **before);
 
-/* Frees LOOK, which may be NULL. */
-void trial_free(struct look *look);
+/* Keeps LOOK, which may be NULL, for when its state is reached again. */
+void trial_leave(struct repair *r, struct look *look);
 
 /* trial_check(), and trial_take() of a good result. */
 int trial_look(struct repair *r, struct context *cx,
@@ -217,6 +235,9 @@ int trial_add_failed(struct repair *r, struct context *cx, uint64_t digest);
 int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 		  enum improvement_demand demand);
 
+/* Before all attempts: R->first need not be repeated. */
+int trial_begin(struct repair *r, struct context *cx);
+
 /* Drops R->now, so that the latest check is R->first. */
 void trial_drop_check(struct repair *r);
 
@@ -234,8 +255,9 @@ int trial_tolerate(struct repair *r, struct context *cx, int ret);
 /* Whether the device of L is truncated and must be extended first. */
 bool trial_is_cut_off(const struct look *l);
 
-/* Drops R->now and the data to be replayed. */
+/* Drops R->now and the data to be replayed; the other one frees all checks, too. */
 void trial_drop(struct repair *r);
+void trial_fini(struct repair *r);
 
 /* Sets the means of repairs from now on: the MODE of checks and questions, and whether
    blocks are overwritten that an undo file keeps. */

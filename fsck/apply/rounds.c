@@ -86,9 +86,10 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 				continue;
 			/* Repairs in the newest checkpoint do not depend on
 			   those in snapshots. */
-			if (!round.unchanged && round.job.vol)
-				plan_refuse(kind, is_of_snapshot,
-					    &round.job.vol->latest.cno);
+			if (!round.unchanged && round.job.vol &&
+			    plan_set_aside(kind, cx, is_of_snapshot,
+					   &round.job.vol->latest.cno))
+				return -ENOMEM;
 			if (kind->n && kind->n < all)
 				continue;
 			r->fixer_failed[i] = true;

@@ -115,7 +115,7 @@ static uint64_t digest_of_all(const struct repair *r, const struct look *l)
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		digest += trial_digest_of(r, (enum rule_fix)i);
 	for (i = 0; rule_at(i); i++) {
-		memcpy(n, l->tally[i].n, sizeof(l->tally[i].n));
+		memcpy(n, l->check.tally[i].n, sizeof(l->check.tally[i].n));
 		n[2 * CHECK_SCOPES] = i;
 		digest += text_hash(n, sizeof(n));
 	}
@@ -369,7 +369,8 @@ static int run_states(struct repair *r, struct context *cx, bool known,
 	int err;
 
 	/* After the repair of flipped bits the superblocks are not in doubt. */
-	differ = r->first->complete && supers->n && (!r->now || r->rebuild) ?
+	differ = r->first->complete && supers->n &&
+				 ((!r->now && !r->overwrites) || r->rebuild) ?
 			 differ : 0;
 	if (differ && improvement_errors(c, false) > differ) {
 		err = plan_ask(&r->ask, cx, &r->first->plan,

@@ -6,6 +6,11 @@
  * Every step of a repair is made of these; none of them depends on the order of
  * the steps (rounds.c, states.c, repair.c).
  *
+ * Different steps often reach the same state, so checks are kept, by a digest of
+ * the overlay, and of what else the check depends on. Those that were taken keep
+ * their volume and facts, because fixers need them; of others only the verdict is
+ * kept.
+ *
  * Without a free segment a round is tried with a few segments of old
  * checkpoints, then with more. Those belonged to the volume, so there must be
  * an undo file, and the user must have accepted losses.
@@ -19,8 +24,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
+#include "dev/patched.h"
 #include "disk/super.h"
 #include "vol/logcheck.h"
 
@@ -64,17 +71,87 @@ static void forget_lines(struct repair *r, size_t n)
 		free(r->repaired.lines[--r->repaired.n]);
 }
 
-void trial_free(struct look *look)
+static void free_look(struct look *look)
 {
 	if (look)
 		look_fini(look);
 	free(look);
 }
 
+/* Takes check number I of those kept. */
+static struct look *take_left(struct repair *r, unsigned int i)
+{
+	struct look *look = r->left[i];
+
+	r->nleft--;
+	memmove(r->left + i, r->left + i + 1,
+		(r->nleft - i) * sizeof(*r->left));
+	return look;
+}
+
+void trial_leave(struct repair *r, struct look *look)
+{
+	uint64_t size = 0, most = r->tool->cx.max_memory / 4;
+	unsigned int i;
+
+	if (!look || !look->known) {
+		free_look(look);
+		return;
+	}
+	if (r->nleft == REPAIR_LOOKS_MAX)
+		free_look(take_left(r, 0));
+	look_rest(look, &r->tool->cx);
+	r->left[r->nleft++] = look;
+	for (i = r->nleft; i-- > 0;) {
+		size += r->left[i]->size;
+		if (size > most && r->nleft - i > REPAIR_LOOKS_LEAST)
+			break;
+	}
+	for (i++; i > 0; i--)
+		free_look(take_left(r, 0));
+}
+
 void trial_drop_check(struct repair *r)
 {
-	trial_free(r->now);
+	trial_leave(r, r->now);
 	r->now = NULL;
+}
+
+/* A digest of all that a check of the overlay depends on: 1, 0 if there is none, or
+   a failure. */
+static int digest_state(struct repair *r, struct context *cx, uint64_t *digest)
+{
+	const struct root_state *s = &r->state;
+	uint64_t words[] = {
+		0, r->patched ? patched_digest(r->patched) : 0, s->chosen, s->hurt,
+		s->newest, s->seq, s->at.pseg_start, s->at.seq, s->at.cno,
+		text_hash_words(r->awaited.bits, r->awaited.words,
+				(r->awaited.bits + 63) / 64),
+		r->dev->stats.failed_reads,
+	};
+	int ret = overlay_digest(r->dev, cx, &words[0]);
+
+	*digest = text_hash_words(0, words, sizeof(words) / sizeof(*words));
+	return ret;
+}
+
+/*
+ * Whether check L, of a state with the digest of NOW, has what NOW would have. If all
+ * findings were planned, a mode that excludes less has the same plan.
+ */
+static bool is_same_look(const struct look *l, const struct look *now,
+			 enum improvement_demand demand)
+{
+	bool same = decision_of(l->mode, RULE_DANGER_SAFE) ==
+			    decision_of(now->mode, RULE_DANGER_SAFE) &&
+		    decision_of(l->mode, RULE_DANGER_LOSES) ==
+			    decision_of(now->mode, RULE_DANGER_LOSES);
+
+	return l->digest == now->digest &&
+	       (demand == IMPROVEMENT_ANY || l->against == now->against) &&
+	       (l->mode == now->mode ||
+		(same && !l->left &&
+		 decision_of(l->mode, RULE_DANGER_REBUILD) == DECISION_LEAVE));
 }
 
 /* Adds the bits of MORE to *ALL, which starts with those of FIRST if it is
@@ -130,37 +207,80 @@ int trial_note_state(struct repair *r, struct context *cx,
 					 &c->broken_segments);
 }
 
+/* The rejection of NOW as a result of its BEFORE, or NULL. */
+static const struct rejected *find_rejected(const struct repair *r,
+					    const struct look *now,
+					    enum improvement_demand demand)
+{
+	const struct rejected *f = r->rejected, *end = f + r->nrejected;
+
+	while (f < end && (f->digest != now->digest ||
+			   f->before != now->before->digest ||
+			   f->mode != now->mode || f->demand != demand))
+		f++;
+	return f < end && now->known && now->before->known ? f : NULL;
+}
+
 int trial_check(struct repair *r, struct context *cx,
 		enum improvement_demand demand, struct look **result)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = trial_current(r);
-	const struct rule_info *worse = NULL;
+	const struct rejected *known = NULL;
+	struct rejected rejected;
+	unsigned int i = 0;
 	int ret;
 
 	if (!now)
 		return fail(cx, -ENOMEM, "repair");
-	now->mode = before->mode;
+	now->mode = r->ask.mode;
 	now->first = r->first;
 	now->before = before;
 	now->awaited = &r->awaited;
 	now->state = &r->state;
-	ret = look_run(now, r->tool, r->o, r->dev, false);
-	if (!ret)
+	now->against = text_hash_words(before->check.nsnapshots,
+				       before->check.snapshots,
+				       before->check.nsnapshots);
+	ret = digest_state(r, cx, &now->digest);
+	now->known = ret > 0;
+	rejected = (struct rejected){
+		.digest = now->digest, .before = before->digest,
+		.mode = now->mode, .demand = demand,
+	};
+	while (i < r->nleft && !is_same_look(r->left[i], now, demand))
+		i++;
+	known = find_rejected(r, now, demand);
+	if (ret > 0 && (known || i < r->nleft))
+		tool_detail(r->tool, "this state was checked before");
+	if (known) {
+		rejected.worse = known->worse;
+		ret = 0;
+	} else if (ret > 0 && i < r->nleft) {
+		free(now);
+		now = take_left(r, i);
+		look_reset(now, r->ask.mode);
+		ret = 1;
+	} else if (ret >= 0) {
+		ret = look_run(now, r->tool, r->o, r->dev, false) ?: 1;
+	}
+	if (ret > 0)
 		ret = (now->complete || demand != IMPROVEMENT_SOUND) &&
 		      improvement_meets(&now->check, &before->check, demand,
-					&worse);
+					&rejected.worse);
+	r->worse = rejected.worse;
 	if (!ret && (demand == IMPROVEMENT_ONLY ||
 		     demand == IMPROVEMENT_DERIVED))
 		tool_detail(r->tool, "no better than before: %s",
-			    worse ? worse->slug : "no improvement");
-	r->worse = worse;
-	plan_forget(&r->ask, &now->plan);
+			    r->worse ? r->worse->slug : "no improvement");
 	if (ret > 0) {
+		plan_forget(&r->ask, &now->plan);
 		look_mark_compared(now);
 		*result = now;
-	} else {
-		trial_free(now);
+		return ret;
 	}
+	if (!ret && !known)
+		ret = array_push(cx, &r->rejected, &r->nrejected,
+				 &r->rejected_room, rejected);
+	free_look(now);
 	return ret;
 }
 
@@ -170,7 +290,7 @@ int trial_take(struct repair *r, struct context *cx, struct look *look,
 	if (before)
 		*before = r->now;
 	else
-		trial_free(r->now);
+		trial_leave(r, r->now);
 	r->now = look;
 	r->looks++;
 	return trial_note_state(r, cx, trial_current(r));
@@ -221,10 +341,33 @@ int trial_add_failed(struct repair *r, struct context *cx, uint64_t digest)
 	return array_push(cx, &r->failed, &r->nfailed, &r->failed_room, f);
 }
 
+int trial_begin(struct repair *r, struct context *cx)
+{
+	int ret = digest_state(r, cx, &r->first->digest);
+
+	r->first->known = ret > 0 && r->first->check.failed_reads ==
+					     r->dev->stats.failed_reads;
+	return ret < 0 ? ret : 0;
+}
+
 int trial_resume(struct repair *r, struct context *cx)
 {
-	int ret = trial_look(r, cx, IMPROVEMENT_ANY);
+	struct look now = { .mode = r->ask.mode };
+	int ret;
 
+	trial_drop_check(r);
+	ret = digest_state(r, cx, &now.digest);
+	/* The first check searched for flipped bits, too. */
+	if (ret > 0 && r->first->known &&
+	    !r->first->plan.kinds[RULE_FIX_BITS].found &&
+	    is_same_look(r->first, &now, IMPROVEMENT_ANY)) {
+		tool_detail(r->tool, "this state was checked before");
+		look_reset(r->first, now.mode);
+		plan_forget(&r->ask, &r->first->plan);
+		return trial_take(r, cx, NULL, NULL);
+	}
+	if (ret >= 0)
+		ret = trial_look(r, cx, IMPROVEMENT_ANY);
 	return ret < 0 ? ret : 0;
 }
 
@@ -325,12 +468,19 @@ void trial_drop(struct repair *r)
 	r->synced = NULL;
 }
 
+void trial_fini(struct repair *r)
+{
+	trial_drop(r);
+	while (r->nleft)
+		free_look(take_left(r, r->nleft - 1));
+}
+
 void trial_set_means(struct repair *r, enum decision_mode mode, bool overwrites)
 {
 	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
 		     mode == DECISION_MODE_ASK_REBUILD;
 	r->overwrites = overwrites;
-	trial_current(r)->mode = r->ask.mode = mode;
+	r->ask.mode = mode;
 	r->derived = 0;
 	r->nfailed = 0;
 }

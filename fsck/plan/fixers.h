@@ -39,6 +39,7 @@ struct plan {
 		struct finding *fixes;
 		size_t n, nrefused, room;
 		uint64_t found;		/* N, and those that exceed PLAN_MAX */
+		struct plan_kind *whole;	/* before plan_set_aside(), or NULL */
 	} kinds[RULE_FIX_COUNT];
 	int err;			/* the first failure of plan_add() */
 };
@@ -98,6 +99,12 @@ uint64_t plan_digest(const struct plan *plan, enum rule_fix fix, uint64_t latest
 void plan_refuse(struct plan_kind *kind,
 		 bool (*is_refused)(const void *arg, const struct finding *fix),
 		 const void *arg);
+
+/* The same until plan_restore(). -ENOMEM. */
+int plan_set_aside(struct plan_kind *kind, struct context *cx,
+		   bool (*is_refused)(const void *arg, const struct finding *fix),
+		   const void *arg);
+void plan_restore(struct plan *plan);
 
 bool plan_is_empty(const struct plan *plan);
 

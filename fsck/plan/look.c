@@ -105,15 +105,20 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 
 void look_mark_compared(struct look *l)
 {
-	size_t i;
+	struct check_tally *n;
+	size_t i, nrules = 0;
 
-	for (i = 0; rule_at(i); i++) {
-		uint64_t(*n)[CHECK_SCOPES] = l->tally[i].n;
+	while (rule_at(nrules))
+		nrules++;
+	n = l->tally + nrules;
+	memcpy(n, l->tally, nrules * sizeof(*n));
+	for (i = 0; i < 2 * nrules; i++) {
+		uint64_t *of = n[i / 2].n[i % 2];
 
-		n[0][CHECK_SNAPSHOTS] += n[0][CHECK_REVEALED];
-		n[1][CHECK_SNAPSHOTS] += n[1][CHECK_REVEALED];
-		n[0][CHECK_REVEALED] = n[1][CHECK_REVEALED] = 0;
+		of[CHECK_SNAPSHOTS] += of[CHECK_REVEALED];
+		of[CHECK_REVEALED] = 0;
 	}
+	l->check.tally = n;
 	l->before = NULL;
 }
 
@@ -266,7 +271,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 
 	while (rule_at(nrules))
 		nrules++;
-	l->tally = calloc(nrules, sizeof(*l->tally));
+	l->tally = calloc(2 * nrules, sizeof(*l->tally));
 	if (!l->tally)
 		return fail(&tool->cx, -ENOMEM, "findings");
 	*c = (struct check){
@@ -327,6 +332,49 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	}
 	b->n = kept;
 	return l->plan.err ? fail(cx, l->plan.err, "plan of repairs") : 0;
+}
+
+void look_rest(struct look *l, struct context *cx)
+{
+	struct check *c = &l->check;
+	const struct sparse *sets[] = {
+		&c->claimed, &c->claimed_twice, &c->listed[0], &c->listed[1],
+		&c->listed[2], &c->referenced, &c->lingering, &c->leaked,
+		&c->unmapped, &l->places.logs, &l->places.blocks,
+		&l->places.flips,
+	};
+	uint64_t size = sizeof(*l) + l->kept.room * sizeof(*l->kept.findings) +
+			l->releases_room * sizeof(*l->releases) +
+			c->cps_room * sizeof(*c->cps) +
+			4 * c->used_segments.bits / 8;
+	struct logindex *index = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		size += sets[i]->allocated + sets[i]->nchunks * sizeof(void *);
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		size += l->plan.kinds[i].room * sizeof(struct finding);
+	for (i = 0; i < c->datruns.nparts; i++)
+		size += c->datruns.parts[i].room * sizeof(struct datrun) +
+			c->datruns.parts[i].lives_room *
+				sizeof(struct datrun_life);
+	if (c->vol)
+		size += cache_bytes(c->vol->cache);
+	if (c->logindex &&
+	    !logindex_open(&index, cx, &c->vol->geo, *c->logs_under)) {
+		logindex_close(c->logindex);
+		c->logindex = index;
+	}
+	l->before = NULL;
+	fail_clear(cx);
+	l->size = size;
+}
+
+void look_reset(struct look *l, enum decision_mode mode)
+{
+	l->mode = mode;
+	plan_restore(&l->plan);
+	l->check.tally = l->tally;
 }
 
 void look_fini(struct look *l)

@@ -47,7 +47,13 @@ struct look {
 	   NULL: this one. */
 	struct look *first;
 	const struct look *before;	/* the check to compare with; NULL: none */
-	struct check_tally *tally;	/* check.tally */
+	/* check.tally, as counted, and, after look_mark_compared(), another one. */
+	struct check_tally *tally;
+	/* Of the state that was checked, of the snapshots of BEFORE; unless KNOWN
+	   the first one may be that of another state. */
+	uint64_t digest, against;
+	bool known;
+	uint64_t size;		/* bytes, about, once look_rest() was called */
 	/* check.logs_under of this check and of later ones. */
 	struct logindex *logs_under;
 	/* The error flag of the kernel may be cleared. */
@@ -64,6 +70,13 @@ struct look {
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first);
 void look_fini(struct look *l);
+
+/*
+ * Frees what of L can be read again, and sets its size. The other one makes L what it
+ * was after look_run(), for MODE.
+ */
+void look_rest(struct look *l, struct context *cx);
+void look_reset(struct look *l, enum decision_mode mode);
 
 /*
  * The same for a mounted volume while a cleaner runs: checks it without output, and,

@@ -196,6 +196,47 @@ void plan_refuse(struct plan_kind *kind,
 	kind->n = n;
 }
 
+int plan_set_aside(struct plan_kind *kind, struct context *cx,
+		   bool (*is_refused)(const void *arg, const struct finding *fix),
+		   const void *arg)
+{
+	struct plan_kind *whole = kind->whole;
+
+	if (!whole && kind->n) {
+		whole = malloc(sizeof(*whole));
+		if (!whole)
+			return fail(cx, -ENOMEM, "plan of repairs");
+		*whole = *kind;
+		whole->fixes = NULL;
+		whole->room = 0;
+		if (array_reserve(cx, &whole->fixes, &whole->room,
+				  kind->n + kind->nrefused)) {
+			free(whole);
+			return -ENOMEM;
+		}
+		memcpy(whole->fixes, kind->fixes,
+		       (kind->n + kind->nrefused) * sizeof(*kind->fixes));
+		kind->whole = whole;
+	}
+	plan_refuse(kind, is_refused, arg);
+	return 0;
+}
+
+void plan_restore(struct plan *plan)
+{
+	struct plan_kind *whole;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		whole = plan->kinds[i].whole;
+		if (!whole)
+			continue;
+		free(plan->kinds[i].fixes);
+		plan->kinds[i] = *whole;
+		free(whole);
+	}
+}
+
 bool plan_is_empty(const struct plan *plan)
 {
 	size_t i;
@@ -210,6 +251,7 @@ void plan_fini(struct plan *plan)
 {
 	size_t i;
 
+	plan_restore(plan);
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		free(plan->kinds[i].fixes);
 	memset(plan, 0, sizeof(*plan));

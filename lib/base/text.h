@@ -42,6 +42,19 @@ static inline uint64_t text_hash(const void *bytes, size_t len)
 	return hash;
 }
 
+/* One of N words, with SEED. */
+static inline uint64_t text_hash_words(uint64_t seed, const uint64_t *words,
+				       size_t n)
+{
+	uint64_t hash = seed + UINT64_C(0x9e3779b97f4a7c15);
+
+	while (n--) {
+		hash = (hash ^ *words++) * UINT64_C(0xff51afd7ed558ccd);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
 /* The base of the number TEXT: 16 after 0x, otherwise 10, also after a leading 0. */
 int text_base(const char *text);
 

@@ -324,6 +324,11 @@ int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
 	return 0;
 }
 
+uint64_t cache_bytes(const struct cache *cache)
+{
+	return (uint64_t)cache->frames_used << cache->block_shift;
+}
+
 void cache_close(struct cache *cache)
 {
 	if (!cache)

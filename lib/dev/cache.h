@@ -32,6 +32,9 @@ void cache_put(struct cache *cache, const void *data);
 /* The same for a block that is probably not needed again. */
 void cache_put_spent(struct cache *cache, const void *data);
 
+/* Bytes of memory for blocks. */
+uint64_t cache_bytes(const struct cache *cache);
+
 /* True if cache_get() would find the block without a read. */
 bool cache_has(const struct cache *cache, uint64_t blocknr);
 

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "dev/pages.h"
 #include "dev/zonechanges.h"
 
@@ -472,6 +473,30 @@ bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 	*len = row_size(overlay, number, count);
 	*cursor += count;
 	return true;
+}
+
+int overlay_digest(struct dev *dev, struct context *cx, uint64_t *digest)
+{
+	struct overlay *overlay = (struct overlay *)dev;
+	const struct pages *pages = &overlay->pages;
+	uint64_t words[PAGES_BYTES_MAX / sizeof(uint64_t)];
+	size_t page, newest;
+	int err = 0;
+
+	*digest = 0;
+	pthread_rwlock_rdlock(&overlay->lock);
+	for (page = 0; page < pages->count && !err; page++) {
+		uint64_t number = pages->list[page].number;
+
+		pages_find(pages, number, &newest);
+		if (newest != page)
+			continue;
+		err = pages_read(pages, cx, page, 0, words, pages->bytes);
+		*digest += text_hash_words(number, words,
+					   pages->bytes / sizeof(*words));
+	}
+	pthread_rwlock_unlock(&overlay->lock);
+	return err ? err : !dev->zones;
 }
 
 bool overlay_is_changed(const struct dev *dev)

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/text.h"
 
 struct patch {
 	uint64_t off;
@@ -170,4 +171,20 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 	p->list[i] = (struct patch){ .off = off, .data = data };
 	p->n++;
 	return 1;
+}
+
+uint64_t patched_digest(const struct dev *dev)
+{
+	const struct patched *p = (const struct patched *)dev;
+	uint64_t digest = 0;
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		const uint64_t words[] = {
+			p->list[i].off, text_hash(p->list[i].data, p->len),
+		};
+
+		digest += text_hash_words(p->len, words, 2);
+	}
+	return digest;
 }

@@ -33,4 +33,7 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
  */
 void patched_remove(struct dev *dev, uint64_t off, uint64_t len);
 
+/* A digest of all patches. */
+uint64_t patched_digest(const struct dev *dev);
+
 #endif

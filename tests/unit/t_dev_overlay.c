@@ -311,6 +311,45 @@ static void test_readers(uint64_t budget)
 	dev_close(disk);
 }
 
+/* The digest is one of the content, not of how it was written. */
+static void test_digest(uint64_t budget)
+{
+	static unsigned char bytes[SIZE];
+	uint64_t none, one, two, other, end;
+	struct dev *disk, *dev;
+	struct context cx;
+	size_t mark;
+
+	init(&cx, budget);
+	memory_open(&disk, &cx, bytes, SIZE);
+	overlay_open(&dev, &cx, disk, false);
+	is_int(overlay_digest(dev, &cx, &none), 1, "a digest of nothing");
+	dev_write(dev, &cx, 3000, "one", 3);
+	overlay_digest(dev, &cx, &one);
+	ok(one != none, "a change changes it");
+	mark = overlay_mark(dev);
+	dev_write(dev, &cx, 3000, "two", 3);
+	dev_write(dev, &cx, 9000, "more", 4);
+	overlay_digest(dev, &cx, &two);
+	ok(two != one, "and so does another one");
+	overlay_rewind(dev, mark);
+	overlay_digest(dev, &cx, &end);
+	ok(end == one, "a rewind takes it back");
+	overlay_rewind(dev, 0);
+	dev_write(dev, &cx, 9000, "more", 4);
+	overlay_mark(dev);
+	dev_write(dev, &cx, 3000, "two", 3);
+	overlay_digest(dev, &cx, &end);
+	ok(end == two, "the order of writes is not in it");
+	overlay_rewind(dev, 0);
+	dev_write(dev, &cx, 9000 + 1024, "more", 4);
+	dev_write(dev, &cx, 3000, "two", 3);
+	overlay_digest(dev, &cx, &other);
+	ok(other != two, "their place is");
+	dev_close(dev);
+	dev_close(disk);
+}
+
 int main(void)
 {
 	/* In memory; some of it; nothing but the list. */
@@ -327,6 +366,7 @@ int main(void)
 		test_random(budgets[i], SIZE - 300, false, false, true);
 		test_ranges(budgets[i]);
 		test_rewind(budgets[i]);
+		test_digest(budgets[i]);
 		test_readers(budgets[i]);
 	}
 	test_hides();
