@@ -19,9 +19,6 @@
 
 #define LATENCY_DEFAULT 50
 
-/* nilfs_cleanerd.conf: min_clean_segments, max_clean_segments. */
-#define LOW_DEFAULT 10
-#define HIGH_DEFAULT 20
 #define SPEED_DEFAULT (32u << 20)
 
 /* The second superblock is in the last whole unit of this size of a device. */
@@ -41,8 +38,6 @@ const struct options options_defaults = {
 	.min_reclaimable = GAIN_MIN_DEAD,
 	.protect = GAIN_PROTECT,
 	.latency = LATENCY_DEFAULT,
-	.low = { OPTIONS_PERCENT, LOW_DEFAULT },
-	.high = { OPTIONS_PERCENT, HIGH_DEFAULT },
 	.speed = SPEED_DEFAULT,
 	.tune = {
 		.numbers = { TUNE_KEEP, TUNE_KEEP, TUNE_KEEP, TUNE_KEEP },
@@ -184,7 +179,7 @@ const struct cli_option options_rows[] = {
 	{ 0, "grow", "[=SIZE]", "enlarge the volume to its device, or to SIZE",
 	  OPTION_CALL, AT(grow), RESIZE, 0, NULL, set_grow },
 	{ 0, "high", "N|SIZE|PERCENT%",
-	  "watch: end a run with so much clean (20%)", OPTION_CALL, AT(high), 0,
+	  "watch: end a run with so much clean (by use)", OPTION_CALL, AT(high), 0,
 	  0, NULL, set_high },
 	{ 0, "keep", "PERIOD=N,...",
 	  "make the newest checkpoint of the last N of these periods a snapshot",
@@ -200,7 +195,7 @@ const struct cli_option options_rows[] = {
 	  "mounted: the longest time that a writer should wait (50)",
 	  OPTION_U32, AT(latency) },
 	{ 0, "low", "N|SIZE|PERCENT%",
-	  "watch: begin a run below so much clean (10%)", OPTION_CALL, AT(low),
+	  "watch: begin a run below so much clean (by use)", OPTION_CALL, AT(low),
 	  0, 0, NULL, set_low },
 	{ 0, "max-mounts", "N",
 	  "set the number of mounts between checks, -1: any", OPTION_I64,

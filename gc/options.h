@@ -14,7 +14,8 @@
 /* An amount of segments. */
 struct options_amount {
 	enum {
-		OPTIONS_WORTH,		/* all segments that are worth it */
+		OPTIONS_WORTH,		/* all segments that are worth it; no limit
+					   is given */
 		OPTIONS_SEGMENTS,
 		OPTIONS_BYTES,
 		OPTIONS_PERCENT,	/* of all segments */

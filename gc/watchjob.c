@@ -29,6 +29,11 @@
 
 #define FOLDER "nilfs2-gc"
 
+/* nilfs_cleanerd.conf: min_clean_segments, max_clean_segments; if the other limit is
+   given. */
+#define LOW_PERCENT 10
+#define HIGH_PERCENT 20
+
 /* Candidates of a run: what is cleaned until the next count. */
 #define CANDIDATES 65536
 
@@ -149,6 +154,17 @@ static void show_change(void *arg, const struct watch_status *status)
 	s->state = status->state;
 }
 
+/* A limit in segments of a volume of G: AMOUNT, or PERCENT if none is given. */
+static uint64_t limit_segments(const struct options_amount *amount, uint64_t percent,
+			       const struct nilfs_geometry *g)
+{
+	const struct options_amount usual = { OPTIONS_PERCENT, percent };
+
+	return options_segments(amount->unit == OPTIONS_WORTH ? &usual : amount,
+				(uint64_t)g->blocks_per_segment << g->block_bits,
+				g->nsegments);
+}
+
 int watchjob_run(struct tool *tool, const struct options *o)
 {
 	struct watch_options options = {
@@ -166,7 +182,6 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	struct nilfs_geometry g = { 0 };
 	struct volume *vol = NULL;
 	char folder[PATH_MAX];
-	uint64_t bytes;
 	long daemon;
 	int ret = live_open(&live, &tool->cx, tool->argv[0]);
 
@@ -201,15 +216,16 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	if (ret)
 		return ret;
 	options.clean.most = CANDIDATES;
-	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
 	options.block_size = g.block_size;
-	options.segment_size = bytes;
-	options.low = options_segments(&o->low, bytes, g.nsegments);
-	options.high = options_segments(&o->high, bytes, g.nsegments);
-	if (options.low >= options.high || options.high > g.nsegments)
-		return tool_usage(tool, "--low: %" PRIu64 " segments are not less "
-				  "than --high, %" PRIu64 " of %" PRIu64,
-				  options.low, options.high, g.nsegments);
+	options.segment_blocks = g.blocks_per_segment;
+	if (o->low.unit != OPTIONS_WORTH || o->high.unit != OPTIONS_WORTH) {
+		options.low = limit_segments(&o->low, LOW_PERCENT, &g);
+		options.high = limit_segments(&o->high, HIGH_PERCENT, &g);
+		if (options.low >= options.high || options.high > g.nsegments)
+			return tool_usage(tool, "--low: %" PRIu64 " segments are not "
+					  "less than --high, %" PRIu64 " of %" PRIu64,
+					  options.low, options.high, g.nsegments);
+	}
 	snprintf(folder, sizeof(folder), "%s", s.file);
 	*strrchr(folder, '/') = '\0';
 	mkdir(folder, 0755);

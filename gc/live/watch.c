@@ -42,6 +42,11 @@
 /* Bytes that a fast writer may write in a millisecond. */
 #define FAST_WRITER (UINT64_C(512) << 10)
 
+/* Parts of what could be clean besides the reserve: up to the lower limit, and from it
+   to the upper one. */
+#define LOW_PART 4
+#define HIGH_PART 8
+
 /* Longest wait between two calls. */
 #define PAUSE_MS 10000
 
@@ -63,15 +68,50 @@ static void set_state(struct watch *w, enum watch_state state)
 		w->o->changed(w->o->arg, w->s);
 }
 
-/* So many clean segments, or fewer, are scarce. */
-static uint64_t scarce(const struct watch_options *o)
+/*
+ * Limits by what is in use, if none are given.  Of the segments that could be clean
+ * besides the reserve a part is kept clean, and the rest is dead blocks among live
+ * ones: the more there are of them, the fewer live blocks a victim has.  Blocks of
+ * snapshots alone are not known here, so with them more is kept clean, but never more
+ * than a twentieth of all segments besides the reserve.
+ */
+static int find_limits(struct watch *w, struct context *cx, uint64_t segments)
 {
-	return o->reserve < o->low ? o->reserve + (o->low - o->reserve) / 2 : o->low;
+	const struct watch_options *o = w->o;
+	struct watch_status *s = w->s;
+	struct nilfs_cpinfo info;
+	uint64_t live, least = o->reserve + 1, free, part;
+	int ret;
+
+	s->low = o->low;
+	s->high = o->high;
+	if (o->high)
+		return 0;
+	ret = live_latest(w->live, cx, &info);
+	if (ret)
+		return ret;
+	/* Metadata is less than a thirty-second of it. */
+	live = (info.ci_blocks_count + info.ci_blocks_count / 32) /
+	       o->segment_blocks + 1;
+	free = segments > live + least ? segments - live - least : 0;
+	part = free / LOW_PART;
+	s->low = least + 1 + (part < segments / 20 ? part : segments / 20);
+	part = free / HIGH_PART;
+	s->high = s->low + 1 + (part < segments / 10 ? part : segments / 10);
+	return 0;
+}
+
+/* So many clean segments, or fewer, are scarce. */
+static uint64_t scarce(const struct watch *w)
+{
+	uint64_t reserve = w->o->reserve, low = w->s->low;
+
+	return reserve < low ? reserve + (low - reserve) / 2 : low;
 }
 
 static bool is_scarce(const struct watch *w)
 {
-	return w->s->clean <= scarce(w->o);
+	return w->s->clean <= scarce(w);
 }
 
 /*
@@ -81,8 +121,8 @@ static bool is_scarce(const struct watch *w)
 static void wait_for_look(struct watch *w, bool changed)
 {
 	const struct watch_options *o = w->o;
-	uint64_t room = w->s->clean > o->low ? w->s->clean - o->low : 0;
-	uint64_t ms = room * o->segment_size / FAST_WRITER;
+	uint64_t room = w->s->clean > w->s->low ? w->s->clean - w->s->low : 0;
+	uint64_t ms = room * o->segment_blocks * o->block_size / FAST_WRITER;
 
 	w->pause = changed ? LEAST_MS : w->pause * 2;
 	w->pause = w->pause < ms ? ms : w->pause;
@@ -99,7 +139,7 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 	struct watch_status *s = w->s;
 	struct nilfs_sustat stat;
 	uint64_t bytes = (n->moved - w->last.moved) * w->o->block_size, ms;
-	uint64_t least = scarce(w->o);
+	uint64_t least = scarce(w);
 	int ret = live_request(w->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 
 	if (ret)
@@ -112,13 +152,13 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 	s->longest = n->longest > s->longest ? n->longest : s->longest;
 	w->last = *n;
 	set_state(w, WATCH_CLEANING);
-	if (s->clean >= w->o->high)
+	if (s->clean >= s->high)
 		return 1;
 	if (!w->o->speed || is_scarce(w))
 		return 0;
 	ms = bytes * 1000 / w->o->speed;
-	if (s->clean < w->o->low)
-		ms = ms * (s->clean - least) / (w->o->low - least);
+	if (s->clean < s->low)
+		ms = ms * (s->clean - least) / (s->low - least);
 	w->o->wait(ms < PAUSE_MS ? ms : PAUSE_MS);
 	return context_cancelled(cx);
 }
@@ -156,8 +196,8 @@ static int run_once(struct watch *w, struct context *cx, uint64_t since)
 	ret = target_open_mounted(&target, cx, w->live->device);
 	options.lock = lock;
 	options.since = since;
-	options.goal = w->o->high - w->s->clean;
-	options.scarce = scarce(w->o);
+	options.goal = w->s->high - w->s->clean;
+	options.scarce = scarce(w);
 	options.called = call_made;
 	options.left = segment_left;
 	options.arg = w;
@@ -195,11 +235,13 @@ static int look(struct watch *w, struct context *cx)
 
 	if (!ret)
 		ret = live_request(w->live, cx, NILFS_IOCTL_GET_CPSTAT, &cps);
+	if (!ret)
+		ret = find_limits(w, cx, stat.ss_nsegs);
 	if (ret)
 		return ret;
 	s->segments = stat.ss_nsegs;
 	clean = s->clean = stat.ss_ncleansegs;
-	if (clean >= o->low)
+	if (clean >= s->low)
 		return WATCH_IDLE;
 	if (!is_worth_a_run(w, cps.cs_nsss))
 		return WATCH_STUCK;
@@ -231,8 +273,7 @@ int watch_run(struct watch_status *status, struct context *cx, const char *path,
 	uint64_t clean = 0;
 	int ret = 0;
 
-	*status = (struct watch_status){ .low = options->low,
-					 .high = options->high };
+	*status = (struct watch_status){ .state = WATCH_IDLE };
 	while (ret >= 0) {
 		ret = live_open(&w.live, cx, path);
 		if (!ret && number && w.live->number != number)

@@ -31,11 +31,12 @@ struct watch_status {
 
 struct watch_options {
 	struct online_options clean;	/* but for goal, and the functions */
-	uint64_t low, high;	/* clean segments; begin below, end above */
+	/* Clean segments; begin below, end above.  Both 0: by what is in use. */
+	uint64_t low, high;
 	uint64_t reserve;	/* clean segments that the kernel reserves */
-	uint64_t segment_size;	/* bytes */
+	uint64_t segment_blocks;
 	uint64_t speed;		/* bytes moved in a second, while not scarce; 0: any */
-	uint32_t block_size;
+	uint32_t block_size;	/* bytes */
 	/* Functions of the tool: clocks in milliseconds and in seconds, and a wait that a
 	   signal ends. */
 	uint64_t (*clock)(void);

@@ -157,6 +157,36 @@ load mounted
 	kernel_content
 }
 
+@test "--watch keeps fewer segments clean the fuller the volume is" {
+	live_volume
+	live_guest <<-'EOF'
+		export RUNTIME_DIRECTORY=/mnt/tmp/run
+		# limits LEAST MOST: the lower limit is one of these, the upper one higher.
+		limits() {
+			gc.nilfs2 --status $MNT 2>/dev/null | awk -v a="$1" -v b="$2" '
+				/^Cleaning begins below:/ { low = $4 }
+				/^Cleaning ends at:/ { high = $4 }
+				END { exit !(low >= a && low <= b && high > low) }'
+		}
+		gc.nilfs2 --watch --protect 0 $MNT &
+		# Of 383 segments 20 are reserved.
+		wait_until limits 41 41
+		head -c 76M /dev/zero >$MNT/file
+		sync
+		wait_until limits 22 35
+		rm $MNT/file
+		sync
+		wait_until limits 41 41
+		kill $!
+		wait $!
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "* ]]
+	kernel_content
+}
+
 # half_dead: files of half of a segment each, of some every other one deleted: a
 # quarter of the volume is clean, and less than half of it will be.
 half_dead='perl -e "
