@@ -71,7 +71,7 @@ limited() {
 
 	"$@" &
 	pid=$!
-	for ((i = 0; i < 2000; i++)); do
+	for ((i = 0; i < 5000; i++)); do
 		kill -0 "$pid" 2>/dev/null || { wait "$pid"; return; }
 		sleep 0.1
 	done
@@ -109,7 +109,8 @@ run() {
 	fi
 	start "$1"
 	cd "$MNT" || return
-	"$write" run "$3" "$blocks" "$5" "$4" "${DEV1#/dev/}" "$collector_pid" "$count"
+	"$write" run "$3" "$blocks" "$warm_up" "$5" "$4" "${DEV1#/dev/}" \
+		"$collector_pid" "$count"
 	cd /mnt/tmp || return
 }
 

@@ -8,7 +8,8 @@
 #	BENCH_LIVE_FILLS	percent of the blocks that have data
 #	BENCH_LIVE_LOADS	some of uniform hot zipf tree database freed
 #	BENCH_LIVE_SEEDS	numbers, for means with intervals
-#	BENCH_LIVE_WRITES	blocks of a run, of which the second half counts
+#	BENCH_LIVE_WARM_UP	blocks that are written before those that count
+#	BENCH_LIVE_WRITES	blocks that count
 #	BENCH_LIVE_WATCH	more options of gc.nilfs2 --watch
 #	BENCH_LIVE_DAEMON	min_clean_segments, max_clean_segments, nsegments_per_clean
 
@@ -18,13 +19,15 @@ live_mib=256 live_segments=255
 # for one of them, or "stuck", of a run as in the guest: with the limits that --watch has there, calls
 # of 8 segments, and a checkpoint for each 1024 blocks.
 live_predict() {
-	local load free=$((live_segments * (100 - $2) / 100))
+	local load free=$((live_segments - live_segments * $2 * 33 / 3200 - 1))
 	local reserve=$(((live_segments * 5 + 99) / 100)) low high
 
-	low=$((reserve + 1 + (free - reserve) / 3))
-	[ "$low" -le $(((live_segments + 9) / 10)) ] || low=$(((live_segments + 9) / 10))
-	high=$((low + 1 + (free - low) / 4))
-	[ "$high" -le $(((live_segments + 4) / 5)) ] || high=$(((live_segments + 4) / 5))
+	free=$((free - reserve - 1))
+	[ "$free" -ge 0 ] || free=0
+	low=$((free / 4 < live_segments / 20 ? free / 4 : live_segments / 20))
+	low=$((reserve + 2 + low))
+	high=$((free / 8 < live_segments / 10 ? free / 8 : live_segments / 10))
+	high=$((low + 1 + high))
 	case $3 in
 	uniform) load=uniform ;;
 	hot) load=hot-cold ;;
@@ -34,8 +37,7 @@ live_predict() {
 	"$build/gc/sim/gcsim.nilfs2" -q --json -n "$live_segments" --segment-size 1M \
 		-f "$2" -w "$load" --skew 0.99 --nodes 255 --dat 128 --summaries 128 \
 		--flush-every 1024 --low "$low" --high "$high" --step 8 -p "$1" \
-		--seed "$4" --warm-up $((live_writes / 2)) \
-		--writes $((live_writes / 2)) 2>/dev/null |
+		--seed "$4" --warm-up "$live_warm_up" --writes "$live_writes" 2>/dev/null |
 	jq -r '[.kinds[]] as $k | ($k[] | select(.kind == "data") |
 			.blocks_written) as $user |
 		($k | map(select(.kind != "summary") | .blocks_moved) | add) as $moved |
@@ -75,10 +77,11 @@ live_guests() {
 
 bench_live() {
 	local collector fill load seed share=$scratch/live
-	local live_collectors=${BENCH_LIVE_COLLECTORS:-daemon timestamp greedy cost-benefit}
-	local live_fills=${BENCH_LIVE_FILLS:-65 75}
-	local live_loads=${BENCH_LIVE_LOADS:-uniform hot zipf database freed}
-	local live_seeds=${BENCH_LIVE_SEEDS:-1}
+	local live_collectors=${BENCH_LIVE_COLLECTORS:-daemon cost-benefit}
+	local live_fills=${BENCH_LIVE_FILLS:-75 85}
+	local live_loads=${BENCH_LIVE_LOADS:-uniform hot zipf}
+	local live_seeds=${BENCH_LIVE_SEEDS:-1 2 3}
+	local live_warm_up=${BENCH_LIVE_WARM_UP:-$((live_segments * 256 * 2))}
 	local live_writes=${BENCH_LIVE_WRITES:-40000}
 	local daemon
 
@@ -87,7 +90,8 @@ bench_live() {
 	read -r -a daemon <<<"${BENCH_LIVE_DAEMON:-8 10 16}"
 	printf 'daemon_low=%s daemon_high=%s daemon_step=%s\n' "${daemon[@]}" \
 		>"$share/settings"
-	printf 'watch_options=%q\n' "${BENCH_LIVE_WATCH-}" >>"$share/settings"
+	printf 'watch_options=%q warm_up=%q\n' "${BENCH_LIVE_WATCH-}" "$live_warm_up" \
+		>>"$share/settings"
 	cc -O -shared -fPIC -o "$share/livecount.so" "$here/livecount.c"
 	truncate -s "${live_mib}M" "$scratch/live.img"
 	: >"$share/results"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * livewrite fill LOAD BLOCKS: makes the files of a load in the current directory.
- * livewrite run LOAD BLOCKS WRITES SEED DEVICE PROCESS COUNTS: writes so many blocks of
- * them again, beside a collector, and prints what was written in the second half.
+ * livewrite run LOAD BLOCKS WARM-UP WRITES SEED DEVICE PROCESS COUNTS: writes so many
+ * blocks of them again, beside a collector, and prints what was written after the warm-up.
  *
  * Loads, in blocks of 4 KiB: "uniform", "hot" (90 % of the writes to the first tenth)
  * and "zipf" (exponent 0.99) write blocks of one file, 64 of them and fdatasync at a
@@ -14,8 +14,8 @@
  * speed of the machine, the clock of the guest is set one second forward after each
  * 256 blocks.  Where the kernel reports that there is no space, the writer tries again
  * after a hundredth of a second; if that fails for PATIENCE seconds it stops, and prints
- * "stuck".  After LIMIT seconds it stops as well, and prints "slow" if it has not come
- * to the second half.
+ * "stuck".  After LIMIT seconds it stops as well, and prints "slow" if the warm-up has
+ * not ended.
  *
  * The line has: blocks of the user; sectors written to the device for one of them;
  * write amplification, 1 + moved / written; calls of the collector; blocks moved by a
@@ -43,7 +43,7 @@
 #define BATCH 64u	/* blocks to a synchronization */
 #define SECOND 256u	/* blocks to a second of the guest */
 #define PATIENCE 20u	/* seconds without a block */
-#define LIMIT 150u	/* seconds */
+#define LIMIT 400u	/* seconds */
 #define FILES_PER_DIR 64u
 #define FILE_MAX 8u	/* blocks, of a tree */
 #define FILE_MEAN 4.5
@@ -278,22 +278,23 @@ static int compare_times(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void run(struct writer *w, uint64_t writes, char **args)
+static void run(struct writer *w, uint64_t warm_up, uint64_t writes, char **args)
 {
 	const char *device = args[0], *process = args[1];
 	int fd = open(args[2], O_RDWR);
 	const uint64_t *counts = mmap(NULL, 4 * sizeof(*counts), PROT_READ,
 				      MAP_SHARED, fd, 0);
-	double *times = malloc((writes + 1) * sizeof(*times)), began = clock_ms();
+	double *times = malloc((warm_up + writes + 1) * sizeof(*times));
+	double began = clock_ms();
 	uint64_t before[4] = { 0 }, from = 0, first = 0, user;
 	size_t n = 0;
 
 	if (counts == MAP_FAILED || !times)
 		die(args[2]);
-	while (w->written < writes && clock_ms() - began < LIMIT * 1e3) {
+	while (w->written < warm_up + writes && clock_ms() - began < LIMIT * 1e3) {
 		double start = clock_ms();
 
-		if (!first && w->written >= writes / 2) {
+		if (!first && w->written >= warm_up) {
 			first = w->written;
 			from = sectors(device);
 			memcpy(before, counts, sizeof(before));
@@ -325,10 +326,10 @@ int main(int argc, char **argv)
 	struct writer w = { .data = -1, .log = -1 };
 	bool filling = argc == 4 && !strcmp(argv[1], "fill");
 
-	if (!filling && (argc != 9 || strcmp(argv[1], "run") != 0)) {
+	if (!filling && (argc != 10 || strcmp(argv[1], "run") != 0)) {
 		fputs("usage: livewrite fill LOAD BLOCKS\n"
-		      "       livewrite run LOAD BLOCKS WRITES SEED DEVICE PROCESS "
-		      "COUNTS\n", stderr);
+		      "       livewrite run LOAD BLOCKS WARM-UP WRITES SEED DEVICE "
+		      "PROCESS COUNTS\n", stderr);
 		return 2;
 	}
 	while (w.load < LOADS && strcmp(argv[2], names[w.load]) != 0)
@@ -342,7 +343,7 @@ int main(int argc, char **argv)
 		fill(&w);
 		return 0;
 	}
-	w.random.state = strtoull(argv[5], NULL, 10);
-	run(&w, strtoull(argv[4], NULL, 10), argv + 6);
+	w.random.state = strtoull(argv[6], NULL, 10);
+	run(&w, strtoull(argv[4], NULL, 10), strtoull(argv[5], NULL, 10), argv + 7);
 	return 0;
 }
