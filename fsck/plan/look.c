@@ -357,7 +357,7 @@ void look_rest(struct look *l, struct context *cx)
 	for (i = 0; i < c->datruns.nparts; i++)
 		size += c->datruns.parts[i].room * sizeof(struct datrun) +
 			c->datruns.parts[i].lives_room *
-				sizeof(struct datrun_life);
+				sizeof(*c->datruns.parts[i].lives);
 	if (c->vol)
 		size += cache_bytes(c->vol->cache);
 	if (c->logindex &&
