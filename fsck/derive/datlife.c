@@ -163,7 +163,7 @@ static int is_misled(const struct check *c, struct context *cx,
 	int ret = translate_vblock(c->vol, cx, ptr, &blocknr);
 
 	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
-		ret = listings_find_block(cx, c, blocknr, &b, NULL);
+		ret = listings_find_block(cx, c, blocknr, &b);
 	if (ret > 0)
 		ret = b.vblocknr == ptr &&
 		      (b.ino != at->ino || b.is_node != (at->level > 0) ||

@@ -111,7 +111,7 @@ static int may_be_child(struct nodes *v, struct context *cx, uint64_t ino,
 			const struct mapcheck_pointer *p, uint64_t blocknr)
 {
 	struct segsum_block b;
-	int ret = listings_find_block(cx, v->check, blocknr, &b, NULL);
+	int ret = listings_find_block(cx, v->check, blocknr, &b);
 
 	if (ret > 0)
 		return b.ino == ino && !b.is_node && b.blkoff == p->key &&
