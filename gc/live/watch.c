@@ -83,13 +83,20 @@ static int find_limits(struct watch *w, struct context *cx, uint64_t segments)
 	uint64_t live, least = o->reserve + 1, free, part;
 	int ret;
 
-	s->low = o->low;
-	s->high = o->high;
-	if (o->high)
+	if (o->high) {
+		s->low = o->low;
+		s->high = o->high;
 		return 0;
+	}
 	ret = live_latest(w->live, cx, &info);
+	/* It was deleted, and the next one is not written yet. */
+	if (ret == -ENOENT) {
+		fail_clear(cx);
+		info.ci_blocks_count = 0;
+		ret = s->high ? 1 : 0;
+	}
 	if (ret)
-		return ret;
+		return ret < 0 ? ret : 0;
 	/* Metadata is less than a thirty-second of it. */
 	live = (info.ci_blocks_count + info.ci_blocks_count / 32) /
 	       o->segment_blocks + 1;

@@ -174,6 +174,10 @@ load mounted
 		head -c 76M /dev/zero >$MNT/file
 		sync
 		wait_until limits 22 35
+		# Until the kernel writes a log there is no latest checkpoint.
+		rmcp $DEV1 $(lscp -n 1 -r $DEV1 | awk 'END { print $1 }')
+		sleep 6
+		wait_until limits 22 35
 		rm $MNT/file
 		sync
 		wait_until limits 41 41
