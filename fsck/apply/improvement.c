@@ -104,6 +104,22 @@ static uint64_t count_rule(const struct check *c, size_t i, bool later,
 	       (part != NEWEST ? snapshots : 0);
 }
 
+/* The findings of all rules that count together with LIKE, in any place. */
+static uint64_t count_together(const struct check *c, const struct rule_info *like,
+			       enum part part)
+{
+	const struct rule_info *rule;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++)
+		if (rule->traits & RULE_COUNTS_TOGETHER &&
+		    rule->area == like->area)
+			n += count_rule(c, i, false, part, false) +
+			     count_rule(c, i, true, part, false);
+	return n;
+}
+
 /*
  * BY_ERRORS or 1 if better, -1 if worse by *WORSE, 0 if neither, in the first
  * *UP_TO stages. If errors decide, these are the stages up to the deciding one.
@@ -138,6 +154,11 @@ static int compare_part(const struct check *now, const struct check *before,
 		if (rule->traits & RULE_HIDES_CONTENT) {
 			n += count_rule(now, i / 2, true, part, false);
 			old += count_rule(before, i / 2, true, part, false);
+		}
+		/* A cleared entry of the DAT leads to no block, as before. */
+		if (n > old && (rule->traits & RULE_COUNTS_TOGETHER)) {
+			n = count_together(now, rule, part);
+			old = count_together(before, rule, part);
 		}
 		change = rule->severity >= RULE_ERROR ||
 			 (rule->traits & RULE_AS_ERROR) ?

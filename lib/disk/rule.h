@@ -142,6 +142,10 @@ enum rule_trait {
 	/* A directory entry contradicts its inode: the directory cannot be merged with
 	   another one. */
 	RULE_MISNAMES = 1 << 20,
+	/* Says in one of several ways that a pointer leads to no block, or that the
+	   SUFILE does not know the blocks of a segment: in the judgement of a repair
+	   those of an area count together. */
+	RULE_COUNTS_TOGETHER = 1 << 21,
 };
 
 struct rule_info {

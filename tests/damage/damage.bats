@@ -203,6 +203,14 @@ names_no_more() {
 		"$corpus/many-snapshots-2k/image"
 }
 
+# All blocks of the DAT are noise, and some logs: entries that were cleared are no
+# worse than those that lead outside the volume.
+@test "a DAT of which the logs have only a part is derived" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 22066 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/many-snapshots-2k/image"
+}
+
 # An older DAT: only with the numbers of the checkpoint file in use again the ifile is
 # read, the number of which is free, too. It was given to another block.
 @test "no log is written while numbers of blocks are free" {
