@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check/beyond.h"
 #include "cli/terminal.h"
@@ -360,9 +359,8 @@ static int roll_back(struct repair *r, struct context *cx)
 			  r->tool->argv[0]);
 		return print_result(r, r->first, false);
 	}
-	err = rollback_run(r, cx, r->o->rollback.moment, &cno);
-	if (!err)
-		err = trial_resume(r, cx);
+	err = rollback_run(r, cx, r->o->rollback.moment, &cno) ?:
+	      trial_resume(r, cx);
 	if (!err && is_sound(r->now))
 		err = repair_commit(r, cx);
 	if (err)
@@ -395,10 +393,9 @@ static int rebuild_counters(struct fixer_job *job, struct context *cx)
 	uint64_t changed;
 	void *header;
 	bool stale;
-	int err = fix_segments_all(job, cx, NULL, &changed);
+	int err = fix_segments_all(job, cx, NULL, &changed) ?:
+		  fix_counts(job, cx, &recount, 1);
 
-	if (!err)
-		err = fix_counts(job, cx, &recount, 1);
 	if (err)
 		return err;
 	/* A wrong header is sufficient reason for a new log. */

@@ -3,9 +3,6 @@
 #ifndef NILFS2_FSCK_SESSION_H
 #define NILFS2_FSCK_SESSION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "dev/output.h"

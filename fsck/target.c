@@ -157,9 +157,8 @@ static int copy_piece(struct copying *c, struct context *cx, uint64_t off,
 		return badareas_add(c->bad, cx, off, len);
 	for (at = 0, err = 0; at < len && !err; at += n) {
 		n = len - at < SMALL_PIECE ? len - at : SMALL_PIECE;
-		err = copy_piece(c, cx, off + at, n);
-		if (!err)
-			err = context_cancelled(cx);
+		err = copy_piece(c, cx, off + at, n) ?:
+		      context_cancelled(cx);
 	}
 	return err;
 }
@@ -323,9 +322,8 @@ static int make_copy(struct target *t, struct tool *tool,
 		t->container = t->file;
 	t->file = NULL;
 	if (!err)
-		err = output_open(&t->copy, &tool->cx, o->output, &how);
-	if (!err)
-		err = target_copy(&t->file, &t->dev, tool, t->source, t->copy,
+		err = output_open(&t->copy, &tool->cx, o->output, &how) ?:
+		      target_copy(&t->file, &t->dev, tool, t->source, t->copy,
 				  o->ddrescue_map);
 	t->unread = !err && badareas_count(t->dev, &bytes);
 	return err;

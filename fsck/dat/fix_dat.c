@@ -127,9 +127,8 @@ static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 	if (!had_blocks)
 		return numlist_add(&r->wrong, cx, group);
 	r->filled++;
-	ret = dat_fill_block(r, cx, palloc_desc_blkoff(p, group), 0);
-	if (!ret)
-		ret = dat_fill_block(r, cx, bitmap, 0xff);
+	ret = dat_fill_block(r, cx, palloc_desc_blkoff(p, group), 0) ?:
+	      dat_fill_block(r, cx, bitmap, 0xff);
 	for (at = 0; ret >= 0 && at < p->entries_per_group; at += n) {
 		n = entries_from(p, at);
 		ret = metafile_look(r->m, cx, bitmap, &bits);

@@ -17,10 +17,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/checked.h"
 #include "base/numlist.h"
@@ -30,7 +27,6 @@
 #include "fsck/derive/datlife.h"
 #include "fsck/maps/mapfile.h"
 #include "log/inodes.h"
-#include "log/meta/bmapnode.h"
 
 #define SECTOR 512u
 

@@ -3,14 +3,7 @@
 #ifndef NILFS2_FSCK_MAPFILE_H
 #define NILFS2_FSCK_MAPFILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/context.h"
 #include "check/mapcheck.h"
-#include "disk/ondisk.h"
-#include "base/numlist.h"
 #include "fsck/derive/liveblocks.h"
 #include "fsck/plan/fixers.h"
 

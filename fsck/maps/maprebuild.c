@@ -64,12 +64,10 @@ static int maprebuild_ask_checkpoint(struct older *o, struct context *cx,
 	struct vblock vb;
 	struct root root;
 	size_t i, n, left = 0;
-	int ret = context_cancelled(cx);
+	int ret = context_cancelled(cx) ?:
+		  root_open(&root, cx, o->m->job->vol, cno) ?:
+		  root_file(&root, cx, l->q.ino, &file);
 
-	if (!ret)
-		ret = root_open(&root, cx, o->m->job->vol, cno);
-	if (!ret)
-		ret = root_file(&root, cx, l->q.ino, &file);
 	if (ret)
 		return damage_forgive(cx, ret);
 	if (!inode_has_bmap(&file.inode) ||
@@ -364,11 +362,9 @@ static int rebuild_map(struct maprebuild *r, struct context *cx)
 	if (!ret && r->l->q.is_dir)
 		inode->i_size = le64_make(r->next * r->block_size);
 	if (!ret)
-		ret = remap_finish(r->remap, cx, inode);
-	if (!ret)
-		ret = end_blocks(r, cx, &l->nodes);
-	if (!ret)
-		ret = end_blocks(r, cx, &r->beyond);
+		ret = remap_finish(r->remap, cx, inode) ?:
+		      end_blocks(r, cx, &l->nodes) ?:
+		      end_blocks(r, cx, &r->beyond);
 	if (ret)
 		return ret;
 	if (r->l->q.is_link && !r->next)
@@ -391,9 +387,8 @@ int maprebuild_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
 
 	if (last >= (uint64_t)INT64_MAX >> vol->geo.block_bits)
 		return 0;
-	ret = file_init(&file, cx, vol, ino, is);
-	if (!ret)
-		ret = file_lookup(&file, cx, last, &blocknr);
+	ret = file_init(&file, cx, vol, ino, is) ?:
+	      file_lookup(&file, cx, last, &blocknr);
 	if (ret > 0)
 		ret = listings_find_block(cx, job->check, blocknr, &b);
 	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
@@ -428,9 +423,8 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, size_t i)
 	r.block = malloc(r.block_size);
 	if (!r.block)
 		return fail(cx, -ENOMEM, "block of inode %" PRIu64, ino);
-	err = remap_open(&r.remap, cx, m->job->writer, ino);
-	if (!err)
-		err = rebuild_map(&r, cx);
+	err = remap_open(&r.remap, cx, m->job->writer, ino) ?:
+	      rebuild_map(&r, cx);
 	remap_close(r.remap);
 	free(r.block);
 	free(r.beyond.list);

@@ -73,10 +73,9 @@ static int snapmaps_open(struct snapmap *s, struct context *cx,
 	struct root root;
 	bool known = false;
 	uint32_t i;
-	int ret = root_open(&root, cx, job->vol, s->cno);
+	int ret = root_open(&root, cx, job->vol, s->cno) ?:
+		  root_inode_bytes(&root, cx, s->ino, &s->was);
 
-	if (!ret)
-		ret = root_inode_bytes(&root, cx, s->ino, &s->was);
 	if (ret > 0)
 		ret = snapblocks_change_in(
 			&probe, cx, &root.ifile,
@@ -354,10 +353,9 @@ int snapmaps_run(struct fixer_job *job, struct context *cx,
 	for (first = 0; first < n && !ret; first = i) {
 		for (i = first + 1; i < n && list[i].cno == list[first].cno; i++)
 			;
-		ret = snapmaps_build_all(job, cx, list + first, i - first);
-		if (!ret)
-			ret = snapmaps_apply(&snap, cx, list + first, i - first,
-					     list[first].cno);
+		ret = snapmaps_build_all(job, cx, list + first, i - first) ?:
+		      snapmaps_apply(&snap, cx, list + first, i - first,
+				     list[first].cno);
 	}
 	/* Other snapshots have the same maps. */
 	if (!ret && snap.n)

@@ -12,8 +12,6 @@
  */
 #include "fsck/witness/copies.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -3,9 +3,6 @@
 #ifndef NILFS2_FSCK_COPIES_H
 #define NILFS2_FSCK_COPIES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/context.h"
 #include "check/logs/logbits.h"
 #include "find/finding.h"

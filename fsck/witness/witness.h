@@ -6,12 +6,8 @@
 #ifndef NILFS2_FSCK_WITNESS_H
 #define NILFS2_FSCK_WITNESS_H
 
-#include <stdbool.h>
-
-#include "base/context.h"
 #include "check/logs/logbits.h"
 #include "check/pass/passes.h"
-#include "disk/super.h"
 
 /* Zeroed except for logbits.dev and logbits.geo; freed with witness_fini(). */
 struct witness {
