@@ -184,17 +184,6 @@ static int logindex_read_segment(struct logindex *ix, struct context *cx,
 	return ret;
 }
 
-static int logindex_allocate(struct logindex *ix, struct context *cx)
-{
-	if (!ix->known)
-		ix->known = calloc(ix->geo.nsegments, 1);
-	if (!ix->chunks)
-		ix->chunks = calloc((ix->geo.nsegments - 1) / CHUNK + 1,
-				    sizeof(*ix->chunks));
-	return ix->known && ix->chunks ?
-		       0 : fail(cx, -ENOMEM, "the index of the logs");
-}
-
 /*
  * What *IX, which becomes the base where that has it, knows of SEGNUM: BEGUN.  The
  * base never gets what was written over its device since.
@@ -210,13 +199,16 @@ static int logindex_find_slot(struct logindex **ix, struct context *cx,
 	struct nilfs_segment_summary ss;
 	struct context quiet;
 	uint8_t *known;
-	int err;
 
 	/* Allocated on first use: a sound volume needs none. */
 	for (i = *ix; i; i = i->base) {
-		err = logindex_allocate(i, cx);
-		if (err)
-			return err;
+		if (!i->known)
+			i->known = calloc(i->geo.nsegments, 1);
+		if (!i->chunks)
+			i->chunks = calloc((i->geo.nsegments - 1) / CHUNK + 1,
+					   sizeof(*i->chunks));
+		if (!i->known || !i->chunks)
+			return fail(cx, -ENOMEM, "the index of the logs");
 	}
 	known = &(*ix)->known[segnum];
 	if (!(*known & OWN) &&
