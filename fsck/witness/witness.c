@@ -44,6 +44,7 @@
 #include "base/inoset.h"
 #include "check/check.h"
 #include "check/damage.h"
+#include "check/pass/passes.h"
 #include "disk/segsum.h"
 #include "fsck/witness/copies.h"
 #include "vol/root.h"
@@ -418,7 +419,7 @@ static int witness_search_segment(struct search *s, struct context *cx,
 		any = true;
 		seq = le64_get(s->lb.ss.ss_seq);
 		if (s->c->vol &&
-		    segsum_is_beyond_chain(&s->geo, s->c->vol->latest.seq, seq))
+		    chain_is_beyond(&s->geo, s->c->vol->latest.seq, seq))
 			return 0;
 		pseg += le32_get(s->lb.ss.ss_nblocks);
 		if (blocknr)

@@ -44,17 +44,6 @@ bool segsum_has_cno(const struct nilfs_segment_summary *ss);
 /* ss_cno, or 0 in an older header that has none. */
 uint64_t segsum_cno(const struct nilfs_segment_summary *ss);
 
-/*
- * Whether a log with sequence number SEQ cannot be in a chain that has number FROM: the
- * numbers of a chain ascend by one from segment to segment, and a segment is in it once.
- * An interrupted job leaves such logs.
- */
-static inline bool segsum_is_beyond_chain(const struct nilfs_geometry *g, uint64_t from,
-					  uint64_t seq)
-{
-	return seq > from + g->nsegments;
-}
-
 /* The checksums of a log: of its summary, and of all its blocks. */
 enum segsum_sum {
 	SEGSUM_SUMSUM,

@@ -66,13 +66,6 @@ static inline struct place place_map(uint64_t cno, uint64_t ino,
 			       .blkoff = blkoff, .level = level };
 }
 
-static inline struct place place_name(uint64_t cno, uint64_t ino, uint64_t blkoff,
-				      uint32_t offset)
-{
-	return (struct place){ .kind = PLACE_NAME, .cno = cno, .ino = ino,
-			       .blkoff = blkoff, .offset = offset };
-}
-
 #define PLACE_TEXT_MAX 160
 
 struct finding {

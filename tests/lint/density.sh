@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lint.sh"
 
 # Lines of lib, mkfs, fsck, gc and dump.
-# 116,000, and what these need: mounted volumes (lib/live, gc/live), the rescue of files
+# 115,610, and what these need: mounted volumes (lib/live, gc/live), the rescue of files
 # from damaged ones (dump/history), forecasts and what holds the space (dump/volume): 4,500;
 # traces, placements and entries of the DAT in gc/sim: 1,300; the names of files with
 # damaged data (fsck/data), and what lies beyond the end (lib/check): 1,200; layers added

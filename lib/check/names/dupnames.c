@@ -257,8 +257,8 @@ static int dupnames_take_block(void *arg, struct context *cx,
 		if (err > 0)
 			names_report(a->n, &(struct finding){
 				.rule = RULE_DIR_DUPLICATE,
-				.place = place_name(a->n->root.cno, a->ino,
-						    item->blkoff, e.offset),
+				.place = names_place(a->n, a->ino, item->blkoff,
+						     e.offset),
 			}, item->vblocknr << 16 ^ e.offset);
 	}
 	return err < 0 ? err : 0;

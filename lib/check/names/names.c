@@ -33,10 +33,6 @@
 /* With more directories that have two names, parents are not chosen. */
 #define OTHERS_MAX 256u
 
-/* Reported damage is stored in a table of limited size: beyond that, damage may be
-   reported more than once. */
-#define REPORTED_MAX 49152u
-
 /* A directory and another one that names it, but not first; both are indexes. */
 struct other_name {
 	uint32_t child, by;
@@ -55,22 +51,6 @@ struct reading {
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
-
-void names_report(struct names *n, const struct finding *finding,
-		  uint64_t which)
-{
-	uint64_t what = which * 0xff51afd7ed558ccdULL ^ finding->rule;
-	uint64_t ino = finding->place.ino;
-	struct context quiet;
-
-	n->doubts++;
-	if (n->trial || pairtable_find(&n->reported, what, ino))
-		return;
-	context_init(&quiet);
-	if (n->reported.used < REPORTED_MAX)
-		pairtable_add(&n->reported, &quiet, what, ino, 1);
-	findings_add(n->c->findings, finding);
-}
 
 void names_mark_unread(struct names *n, uint64_t ino)
 {
@@ -95,7 +75,7 @@ static void names_report_entry(struct reading *w, enum rule rule,
 {
 	names_report(w->n, &(struct finding){
 		.rule = rule,
-		.place = place_name(w->n->root.cno, w->ino, w->item->blkoff, offset),
+		.place = names_place(w->n, w->ino, w->item->blkoff, offset),
 		.has_want = want != NULL,
 		.has_got = got != NULL,
 		.want = want ? *want : 0,
@@ -277,7 +257,7 @@ static int names_take_block(void *arg, struct context *cx,
 		names_mark_unread(n, w->ino);
 		names_report(n, &(struct finding){
 			.rule = RULE_DIR_UNREADABLE,
-			.place = place_name(n->root.cno, w->ino, item->blkoff, 0),
+			.place = names_place(n, w->ino, item->blkoff, 0),
 			.detail = cx->failure,
 		}, item->vblocknr);
 		fail_clear(cx);
@@ -402,7 +382,7 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	uint64_t want = NILFS_ROOT_INO;
 	struct finding f = {
 		.rule = RULE_DIR_DOTDOT,
-		.place = place_name(n->root.cno, dir->ino, 0, dirent_rec_len(1)),
+		.place = names_place(n, dir->ino, 0, dirent_rec_len(1)),
 		.has_want = true,
 		.has_got = true,
 		.got = dir->dotdot,

@@ -167,6 +167,14 @@ struct names {
 	uint64_t first_lost;	/* the first of them */
 };
 
+/* The entry at OFFSET in block BLKOFF of directory INO. */
+static inline struct place names_place(const struct names *n, uint64_t ino,
+				       uint64_t blkoff, uint32_t offset)
+{
+	return (struct place){ .kind = PLACE_NAME, .cno = n->root.cno, .ino = ino,
+			       .blkoff = blkoff, .offset = offset };
+}
+
 /*
  * Reports FINDING unless it was reported for this or another checkpoint.
  * Findings are equal if rule, inode of the place, and WHICH are; WHICH is a

@@ -110,7 +110,7 @@ static int chain_search_segment(struct beyond *b, struct context *cx,
 			continue;
 		if (seq > b->c->later_seq)
 			b->c->later_seq = seq;
-		if (segsum_is_beyond_chain(&b->c->vol->geo, latest->gap_seq, seq))
+		if (chain_is_beyond(&b->c->vol->geo, latest->gap_seq, seq))
 			continue;
 		if ((le16_get(log.ss.ss_flags) & NILFS_SS_LOGBGN) &&
 		    (!b->first.pseg || is_older_log(&log, &b->first)))

@@ -43,6 +43,17 @@ void pass_tree_count(const struct check *c, uint64_t cno, uint64_t ino,
 int chain_check(struct check *c, struct context *cx);
 
 /*
+ * Whether a log with sequence number SEQ cannot be in a chain that has number FROM: the
+ * numbers of a chain ascend by one from segment to segment, and a segment is in it once.
+ * An interrupted job leaves such logs.
+ */
+static inline bool chain_is_beyond(const struct nilfs_geometry *g, uint64_t from,
+				   uint64_t seq)
+{
+	return seq > from + g->nsegments;
+}
+
+/*
  * Reports files of logs of fdatasync() after the latest checkpoint that it does
  * not contain, so that the next mount fails; its ifile must be readable.
  * -ENOMEM.
