@@ -263,6 +263,20 @@ names_no_more() {
 	done
 }
 
+# Eight states are repaired, twice, and the best one once more: 221 whole checks, where
+# a state that the repair reaches again is checked again.
+@test "no state is checked twice" {
+	local n
+
+	cd "$BATS_TEST_TMPDIR"
+	"$NILFS2_BUILD/tests/damage/damage" make \
+		"$corpus/many-snapshots-2k/image" 31006-many image
+	run -1 fsck.nilfs2 -fyv --undo-file undo image
+	n=$(grep -c ': segments: checking segments$' <<<"$output")
+	echo "$n whole checks"
+	[ "$n" -le 90 ]
+}
+
 # Without --undo-file the user names it, whatever else is wrong.
 @test "a snapshot that is named is given up beside errors of the latest state" {
 	cd "$BATS_TEST_TMPDIR"
