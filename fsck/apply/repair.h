@@ -238,9 +238,6 @@ int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 /* Before all attempts: R->first need not be repeated. */
 int trial_begin(struct repair *r, struct context *cx);
 
-/* Drops R->now, so that the latest check is R->first. */
-void trial_drop_check(struct repair *r);
-
 /* Checks the overlay after changes were undone, with the result in R->now: 0,
    or a failure. */
 int trial_resume(struct repair *r, struct context *cx);

@@ -111,7 +111,8 @@ void trial_leave(struct repair *r, struct look *look)
 		free_look(take_left(r, 0));
 }
 
-void trial_drop_check(struct repair *r)
+/* Drops R->now, so that the latest check is R->first. */
+static void drop_check(struct repair *r)
 {
 	trial_leave(r, r->now);
 	r->now = NULL;
@@ -355,7 +356,7 @@ int trial_resume(struct repair *r, struct context *cx)
 	struct look now = { .mode = r->ask.mode };
 	int ret;
 
-	trial_drop_check(r);
+	drop_check(r);
 	ret = digest_state(r, cx, &now.digest);
 	/* The first check searched for flipped bits, too. */
 	if (ret > 0 && r->first->known &&
@@ -462,7 +463,7 @@ struct fixer_job trial_job(struct repair *r, struct context *cx)
 
 void trial_drop(struct repair *r)
 {
-	trial_drop_check(r);
+	drop_check(r);
 	bitmap_fini(&r->awaited);
 	rollforward_free(r->synced);
 	r->synced = NULL;

@@ -348,8 +348,10 @@ void look_rest(struct look *l, struct context *cx)
 			c->cps_room * sizeof(*c->cps) +
 			4 * c->used_segments.bits / 8;
 	struct logindex *index = NULL;
+	struct context quiet;
 	size_t i;
 
+	context_child(cx, &quiet);
 	for (i = 0; i < sizeof(sets) / sizeof(*sets); i++)
 		size += sets[i]->allocated + sets[i]->nchunks * sizeof(void *);
 	for (i = 0; i < RULE_FIX_COUNT; i++)
@@ -361,12 +363,11 @@ void look_rest(struct look *l, struct context *cx)
 	if (c->vol)
 		size += cache_bytes(c->vol->cache);
 	if (c->logindex &&
-	    !logindex_open(&index, cx, &c->vol->geo, *c->logs_under)) {
+	    !logindex_open(&index, &quiet, &c->vol->geo, *c->logs_under)) {
 		logindex_close(c->logindex);
 		c->logindex = index;
 	}
 	l->before = NULL;
-	fail_clear(cx);
 	l->size = size;
 }
 
