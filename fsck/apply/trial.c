@@ -94,10 +94,8 @@ void trial_leave(struct repair *r, struct look *look)
 	uint64_t size = 0, most = r->tool->cx.max_memory / 4;
 	unsigned int i;
 
-	if (!look || !look->known) {
-		free_look(look);
+	if (!look)
 		return;
-	}
 	if (r->nleft == REPAIR_LOOKS_MAX)
 		free_look(take_left(r, 0));
 	look_rest(look, &r->tool->cx);
@@ -118,8 +116,7 @@ static void drop_check(struct repair *r)
 	r->now = NULL;
 }
 
-/* A digest of all that a check of the overlay depends on: 1, 0 if there is none, or
-   a failure. */
+/* A digest of all that a check of the overlay depends on. */
 static int digest_state(struct repair *r, struct context *cx, uint64_t *digest)
 {
 	const struct root_state *s = &r->state;
@@ -130,10 +127,10 @@ static int digest_state(struct repair *r, struct context *cx, uint64_t *digest)
 				(r->awaited.bits + 63) / 64),
 		r->dev->stats.failed_reads,
 	};
-	int ret = overlay_digest(r->dev, cx, &words[0]);
+	int err = overlay_digest(r->dev, cx, &words[0]);
 
 	*digest = text_hash_words(0, words, sizeof(words) / sizeof(*words));
-	return ret;
+	return err;
 }
 
 /*
@@ -219,7 +216,7 @@ static const struct rejected *find_rejected(const struct repair *r,
 			   f->before != now->before->digest ||
 			   f->mode != now->mode || f->demand != demand))
 		f++;
-	return f < end && now->known && now->before->known ? f : NULL;
+	return f < end && now->before->known ? f : NULL;
 }
 
 int trial_check(struct repair *r, struct context *cx,
@@ -241,8 +238,8 @@ int trial_check(struct repair *r, struct context *cx,
 	now->against = text_hash_words(before->check.nsnapshots,
 				       before->check.snapshots,
 				       before->check.nsnapshots);
+	now->known = true;
 	ret = digest_state(r, cx, &now->digest);
-	now->known = ret > 0;
 	rejected = (struct rejected){
 		.digest = now->digest, .before = before->digest,
 		.mode = now->mode, .demand = demand,
@@ -250,20 +247,18 @@ int trial_check(struct repair *r, struct context *cx,
 	while (i < r->nleft && !is_same_look(r->left[i], now, demand))
 		i++;
 	known = find_rejected(r, now, demand);
-	if (ret > 0 && (known || i < r->nleft))
+	if (known || i < r->nleft)
 		tool_detail(r->tool, "this state was checked before");
 	if (known) {
 		rejected.worse = known->worse;
-		ret = 0;
-	} else if (ret > 0 && i < r->nleft) {
+	} else if (i < r->nleft) {
 		free(now);
 		now = take_left(r, i);
 		look_reset(now, r->ask.mode);
-		ret = 1;
-	} else if (ret >= 0) {
-		ret = look_run(now, r->tool, r->o, r->dev, false) ?: 1;
+	} else if (!ret) {
+		ret = look_run(now, r->tool, r->o, r->dev, false);
 	}
-	if (ret > 0)
+	if (!ret && !known)
 		ret = (now->complete || demand != IMPROVEMENT_SOUND) &&
 		      improvement_meets(&now->check, &before->check, demand,
 					&rejected.worse);
@@ -344,11 +339,9 @@ int trial_add_failed(struct repair *r, struct context *cx, uint64_t digest)
 
 int trial_begin(struct repair *r, struct context *cx)
 {
-	int ret = digest_state(r, cx, &r->first->digest);
-
-	r->first->known = ret > 0 && r->first->check.failed_reads ==
-					     r->dev->stats.failed_reads;
-	return ret < 0 ? ret : 0;
+	r->first->known = r->first->check.failed_reads ==
+			  r->dev->stats.failed_reads;
+	return digest_state(r, cx, &r->first->digest);
 }
 
 int trial_resume(struct repair *r, struct context *cx)
@@ -359,7 +352,7 @@ int trial_resume(struct repair *r, struct context *cx)
 	drop_check(r);
 	ret = digest_state(r, cx, &now.digest);
 	/* The first check searched for flipped bits, too. */
-	if (ret > 0 && r->first->known &&
+	if (!ret && r->first->known &&
 	    !r->first->plan.kinds[RULE_FIX_BITS].found &&
 	    is_same_look(r->first, &now, IMPROVEMENT_ANY)) {
 		tool_detail(r->tool, "this state was checked before");
@@ -367,7 +360,7 @@ int trial_resume(struct repair *r, struct context *cx)
 		plan_forget(&r->ask, &r->first->plan);
 		return trial_take(r, cx, NULL, NULL);
 	}
-	if (ret >= 0)
+	if (!ret)
 		ret = trial_look(r, cx, IMPROVEMENT_ANY);
 	return ret < 0 ? ret : 0;
 }

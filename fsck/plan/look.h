@@ -49,8 +49,7 @@ struct look {
 	const struct look *before;	/* the check to compare with; NULL: none */
 	/* check.tally, as counted, and, after look_mark_compared(), another one. */
 	struct check_tally *tally;
-	/* Of the state that was checked, of the snapshots of BEFORE; unless KNOWN
-	   the first one may be that of another state. */
+	/* Of the state that was checked, if KNOWN; of the snapshots of BEFORE. */
 	uint64_t digest, against;
 	bool known;
 	uint64_t size;		/* bytes, about, once look_rest() was called */

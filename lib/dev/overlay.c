@@ -479,24 +479,35 @@ int overlay_digest(struct dev *dev, struct context *cx, uint64_t *digest)
 {
 	struct overlay *overlay = (struct overlay *)dev;
 	const struct pages *pages = &overlay->pages;
+	const struct zonechanges *z = &overlay->zones;
 	uint64_t words[PAGES_BYTES_MAX / sizeof(uint64_t)];
-	size_t page, newest;
+	size_t i, newest;
 	int err = 0;
 
 	*digest = 0;
 	pthread_rwlock_rdlock(&overlay->lock);
-	for (page = 0; page < pages->count && !err; page++) {
-		uint64_t number = pages->list[page].number;
+	for (i = 0; i < pages->count && !err; i++) {
+		uint64_t number = pages->list[i].number;
 
-		pages_find(pages, number, &newest);
-		if (newest != page)
+		if (!find_page(overlay, number, &newest) || newest != i)
 			continue;
-		err = pages_read(pages, cx, page, 0, words, pages->bytes);
-		*digest += text_hash_words(number, words,
-					   pages->bytes / sizeof(*words));
+		err = pages_read(pages, cx, i, 0, words, pages->bytes);
+		if (!err)
+			*digest += text_hash_words(number, words,
+						   pages->bytes /
+							   sizeof(*words));
+	}
+	for (i = 0; i < z->count; i++) {
+		const struct zonechange *c = &z->list[i];
+		const uint64_t state[] = {
+			c->pointer, c->reset, c->early, c->finished,
+		};
+
+		if (zonechanges_of(z, c->zone) == c)
+			*digest += text_hash_words(~c->zone, state, 4);
 	}
 	pthread_rwlock_unlock(&overlay->lock);
-	return err ? err : !dev->zones;
+	return err;
 }
 
 bool overlay_is_changed(const struct dev *dev)

@@ -74,8 +74,8 @@ int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone);
 bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len);
 
 /*
- * A digest of all changes: 1 and *DIGEST, the same for the same content of the same
- * pages, in whatever order they were written; 0 on a device with zones.  -ENOMEM, -EIO.
+ * A digest of all changes: the same for the same content of the same pages, in whatever
+ * order they were written, and the same zones.  -ENOMEM, -EIO.
  */
 int overlay_digest(struct dev *dev, struct context *cx, uint64_t *digest);
 
