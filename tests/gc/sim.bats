@@ -436,15 +436,15 @@ near() {
 	local -a all=()
 
 	for policy in $policies random d-choices windowed age-threshold:5000 \
-		cost-benefit-data; do
+		cost-benefit-data marginal; do
 		all+=(-p "$policy")
 	done
 	for placement in one survivors hot-cold age dac sepbit midas \
-		sfs multilog fadac warcip sfr mq eti future; do
+		sfs multilog fadac warcip sfr mq eti residual future; do
 		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 --dat-entries \
 			--metadata-log --snapshot-every 4000 --trims 5 \
 			--placement "$placement" --json >said
-		[ "$(gojq '.runs | length' said)" -eq 12 ]
+		[ "$(gojq '.runs | length' said)" -eq 13 ]
 		gojq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
 	done
 }
@@ -475,7 +475,7 @@ same() {
 
 	for threshold in "-n 420" "--garbage-threshold 20"; do
 		for placement in one survivors age dac sepbit sfs multilog \
-			fadac warcip sfr mq eti future; do
+			fadac warcip sfr mq eti residual future; do
 			# shellcheck disable=SC2086
 			gcsim.nilfs2 --data 20000 --segment-size 256K \
 				-w zipf -p cost-benefit --placement $placement \

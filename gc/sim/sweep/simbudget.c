@@ -118,10 +118,12 @@ static struct memory memory_of_run(const struct simsetup *s,
 	if (k->ahead)
 		bytes += sizeof(*v->place.next) +
 			 sizeof(*s->ahead.latest) + sizeof(*s->ahead.first);
-	if (k->open)
+	if (k->words)
+		bytes += sizeof(uint32_t);
+	else if (k->open)
 		bytes += 1;	/* the heat of MiDAS; others take less */
 	add_memory(&m, "the placement", another, c->data, bytes);
-	if (k->open)
+	if (k->open && !k->words)
 		add_memory(&m, "the placement", another,
 			   4ull * c->nsegments + 1, LIFE);
 	if (k->ahead)

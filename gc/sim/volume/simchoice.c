@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "gc/sim/volume/simresidual.h"
 
 /* Random draws without a candidate, after which the next candidate is used. */
 #define DRAWS 64u
@@ -252,6 +253,9 @@ static const struct simchoice_kind kinds[] = {
 	{ { "cost-benefit-data", "cost-benefit-lfs by the age of data",
 	    policy_cost_benefit_lfs, false, true },
 	  .data_ages = true, .pick = choose_of_all },
+	{ { "marginal", "where a segment less costs the fewest moves",
+	    policy_dead, false, false },
+	  .pick = simresidual_pick },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

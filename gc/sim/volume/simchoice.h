@@ -64,6 +64,12 @@ struct simchoice_config {
 	uint64_t seed;		/* for random policies */
 };
 
+/* How fast the blocks of a log die, by measurement: see simresidual.c. */
+struct simchoice_rate {
+	double deaths, times;	/* of blocks, which fade */
+	uint64_t seen;		/* of struct simvol.died */
+};
+
 struct simchoice {
 	struct simchoice_config config;
 	const struct policy_env *env;	/* borrowed */
@@ -74,6 +80,8 @@ struct simchoice {
 	uint32_t *older, *younger;
 	uint32_t oldest, youngest;
 	struct policy_rank *ranks;	/* room for all */
+	struct simchoice_rate rates[SIMVOL_LOGS];	/* by log */
+	uint64_t measured;	/* the time of these, in blocks of the user */
 };
 
 /*

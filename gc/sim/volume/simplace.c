@@ -32,6 +32,7 @@
 
 #include "gc/sim/volume/simchain.h"
 #include "gc/sim/volume/simclass.h"
+#include "gc/sim/volume/simresidual.h"
 #include "gc/sim/volume/simvol.h"
 
 static unsigned int choose_survivors(struct simvol *v, uint32_t id,
@@ -196,6 +197,10 @@ const struct simplace_kind simplace_list[] = {
 	{ "eti", "by counts of extents", .classes = 3,
 	  .choose = simrange_choose_extent, .ask = simrange_ask_eti,
 	  .open = simrange_open, .close = simrange_close },
+	{ "residual", "by expected residual lives", .classes = 6,
+	  .least = 2, .ends_few = 2, .choose = simresidual_choose,
+	  .forget = simresidual_forget, .words = true,
+	  .open = simresidual_open, .close = simresidual_close },
 	{ "future", "by known times of death", .classes = 12, .least = 2,
 	  .choose = choose_future, .ahead = true },
 };

@@ -22,6 +22,7 @@ struct simchain_sizes;
 struct simclass;
 struct simmidas;
 struct simrange;
+struct simresidual;
 struct simplace;
 
 /* The maximum number of classes. */
@@ -64,6 +65,7 @@ struct simplace_kind {
 	/* The blocks of SEGNUM will be moved; or NULL. */
 	void (*clean)(struct simvol *v, uint32_t segnum);
 	bool levels, times, ahead;	/* data kept for each block */
+	bool words;		/* four bytes for each block, by open() */
 	/* Further state, for a volume that is otherwise open; or NULL. */
 	int (*open)(struct simvol *v, struct context *cx);
 	void (*close)(struct simplace *p);
@@ -110,6 +112,7 @@ struct simplace {
 	struct simmidas *midas;	/* of midas */
 	struct simclass *class;	/* of simclass.c */
 	struct simrange *range;	/* of simrange.c */
+	struct simresidual *residual;	/* of simresidual.c */
 };
 
 /* The replacement time of each write, for placements that know the future. */

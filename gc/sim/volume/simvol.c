@@ -367,6 +367,7 @@ static void mark_dead(struct simvol *v, uint32_t place, uint32_t id,
 	}
 	if (id >= v->config.data)
 		s->metadata--;
+	v->died[v->origin[segnum].log] += death != 0;
 	if (held) {
 		s->snapshot += v->config.counts == SIMVOL_EXACT;
 		s->live -= v->config.counts != SIMVOL_EXACT && s->live;

@@ -158,6 +158,8 @@ struct simvol {
 	struct simvol_entries entries;	/* the same */
 	uint64_t nwritten;	/* blocks of all segments */
 	uint64_t ngarbage;	/* of full ones, not needed */
+	uint64_t died[SIMVOL_LOGS];	/* by log: blocks that the
+					   user replaced or trimmed */
 	uint64_t now;		/* blocks the user wrote */
 	uint64_t start;		/* NOW at the beginning */
 	uint32_t cno;		/* present checkpoint */
