@@ -9,7 +9,7 @@
 #   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (4; 1 takes 20 minutes),
 #			placements with traces of 1 / N (1)
 #   BENCH_POLICIES	of placements (all)
-#   BENCH_SEEDS_RUNS	seeds of residual (2; the table in seeds/README.md has 5)
+#   BENCH_SEEDS_RUNS	seeds of residual (2), with intervals
 #   BENCH_SEEDS_LOADS	of residual (all)
 
 seeds_bin=$build/tests/bench/seeds

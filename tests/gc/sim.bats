@@ -470,6 +470,18 @@ same() {
 	diff <(gojq .runs one) <(gojq .runs two)
 }
 
+@test "residual has more logs than clean segments, which dac cannot" {
+	local volume="-q -n 200 --segment-size 64K -f 85 -w zipf --classes 40"
+
+	# shellcheck disable=SC2086
+	gcsim.nilfs2 $volume -p marginal --placement residual --writes 20000 \
+		--step 2 --check 5000 --json >said
+	gojq -e '.runs[0] | .error == null and .segments_clean <= 4' said
+	# shellcheck disable=SC2086
+	run gcsim.nilfs2 $volume -p marginal --placement dac --low 4
+	[[ $status -ne 0 && $output == *"gains nothing"* ]]
+}
+
 @test "no placement is better than one that knows the future" {
 	local placement threshold
 

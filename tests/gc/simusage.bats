@@ -197,6 +197,8 @@ sim() {
 		--placement one --classes 2
 		--placement dac --classes 65
 		--placement age --classes 65
+		--placement residual --classes 1
+		--placement residual --classes 65
 		--placement midas --classes 2
 		--placement midas --classes 17
 		--placement future --dirty-pages 10
