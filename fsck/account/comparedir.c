@@ -103,27 +103,25 @@ static bool has_name_now(const struct comparedir *d, struct context *cx,
 {
 	uint64_t found = 0;
 	struct file dir;
-	int err = root_file(&d->s->roots[1], cx, ino, &dir);
+	bool has = !root_file(&d->s->roots[1], cx, ino, &dir) &&
+		   !dir_lookup(&dir, cx, de->name, de->name_len, &found);
 
-	if (!err)
-		err = dir_lookup(&dir, cx, de->name, de->name_len, &found);
 	fail_clear(cx);
-	return !err && found == de->ino;
+	return has && found == de->ino;
 }
 
 /*
- * Whether BLOCK belongs to another directory. Either it begins like the first
- * block of a directory and is not the first; or it is the first, its inode
- * number differs, and it has other names, if any. If the number differs in one
- * bit, that directory must have these names.
+ * Whether BLOCK belongs to another directory. Either it begins like the first block
+ * of a directory and is not the first; or it is the first, its inode number differs,
+ * and it has other names, if any: in one bit, if that directory has these names.
  */
 static bool is_anothers(const struct comparedir *d, struct context *cx,
 			uint64_t blkoff, const void *block)
 {
-	bool any = false, gone = false, moved = true, bit;
+	bool any = false, gone = false, moved = true;
 	struct dirent_entry de;
 	struct dirent_iter it;
-	uint64_t ino, differs;
+	uint64_t ino, differs, more;
 
 	dirent_iter_init(&it, block, d->s->before->geo.block_size);
 	if (!dirent_iter_next(&it, &de))
@@ -132,18 +130,17 @@ static bool is_anothers(const struct comparedir *d, struct context *cx,
 		return de.ino && dirent_is_dots(&de);
 	ino = de.ino;
 	differs = ino ^ d->after->ino;
+	more = differs & (differs - 1);
 	if (!differs)
 		return false;
-	bit = !(differs & (differs - 1));
 	do {
 		if (!de.ino || dirent_is_dots(&de))
 			continue;
 		any = true;
 		gone |= is_name_gone(d, &de);
-		if (bit)
-			moved = moved && has_name_now(d, cx, ino, &de);
+		moved = moved && (more || has_name_now(d, cx, ino, &de));
 	} while (dirent_iter_next(&it, &de));
-	return moved && (gone || (!any && !bit));
+	return moved && (gone || (!any && more));
 }
 
 /*
@@ -209,12 +206,11 @@ static const void *find_written(const struct comparedir *d, struct context *cx,
 				uint64_t blkoff, uint64_t blocknr)
 {
 	struct sides *s = d->s;
-	size_t most = s->before->geo.block_size / dirent_rec_len(1) + 1;
+	size_t most = s->before->geo.block_size / dirent_rec_len(1) + 1, i, n;
 	struct dirent_entry *entries;
 	const struct version *all;
 	uint64_t pseg, now;
 	bool found = false;
-	size_t i, n;
 	int ret;
 
 	if (sides_is_right(s, cx, false, blocknr, &pseg))
@@ -483,7 +479,6 @@ static bool is_name_lost(const struct comparedir *d, struct context *cx,
 			 const struct dirent_entry *de)
 {
 	struct sides *s = d->s;
-	struct root *before = &s->roots[0];
 	struct nilfs_inode then, now;
 	int used = -ENOENT, is, was = -ENOENT;
 	uint64_t ino;
@@ -493,7 +488,7 @@ static bool is_name_lost(const struct comparedir *d, struct context *cx,
 		!dir_lookup(d->after, cx, de->name, de->name_len, &ino);
 	is = root_inode(&s->roots[1], cx, de->ino, &now);
 	if (s->has_before)
-		was = root_inode(before, cx, de->ino, &then);
+		was = root_inode(&s->roots[0], cx, de->ino, &then);
 	if ((other || (s->in->is_sound && !d->state->latest)) && !is && !was &&
 	    sides_links(&then) == sides_links(&now))
 		return false;
@@ -502,7 +497,7 @@ static bool is_name_lost(const struct comparedir *d, struct context *cx,
 		return false;
 	fail_clear(cx);
 	if (s->has_before)
-		used = attributes_is_in_use(&before->ifile, cx, de->ino);
+		used = attributes_is_in_use(&s->roots[0].ifile, cx, de->ino);
 	return used < 0 ? !other || (is != -ENOENT && s->has_before) : used;
 }
 

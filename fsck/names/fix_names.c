@@ -223,7 +223,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 		goto out;
 	ret = nearcps_open(&f.nearby, cx, f.n.root.vol);
 	if (!ret)
-		ret = othernames_find_copies(&f, cx, fixes, n);
+		ret = namecopies_find(&f, cx, fixes, n);
 	if (!ret)
 		ret = settle_names(&f, cx);
 	for (i = 0; i < f.n.list.ndirs && !ret; i++) {

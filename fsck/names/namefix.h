@@ -185,10 +185,6 @@ void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 /* Notes the number of omitted notes of each topic. */
 void namefix_note_rest(struct namefix *f);
 
-/* The content that another checkpoint proves for block VBLOCKNR of a directory,
-   or NULL. */
-const void *namefix_copy_of(const struct namefix *f, uint64_t vblocknr);
-
 /*
  * Starts a walk over block ITEM of a directory, with content DATA, that of its
  * copy, or as changed by the repair of another snapshot: 1; 0 if it could not be
@@ -259,8 +255,20 @@ int othernames_redirect_entries(struct namefix *f, struct context *cx);
  * an earlier checkpoint.  If the inode of the directory is the same there, times
  * included, so are its blocks.  Call before the names are read.
  */
-int othernames_find_copies(struct namefix *f, struct context *cx,
-			   const struct finding *fixes, size_t n);
+int namecopies_find(struct namefix *f, struct context *cx,
+		    const struct finding *fixes, size_t n);
+
+/* The content that namecopies_find() found for block VBLOCKNR, or NULL. */
+const void *namecopies_of(const struct namefix *f, uint64_t vblocknr);
+
+/* Starts the search below with the nearest checkpoints. */
+void othernames_begin(struct namefix *f);
+
+/* Reads block ITEM in the next checkpoint whose directory has another block
+   there: 1, that directory in *FILE, and *BLOCK, to be returned; or 0. */
+int othernames_next_block(struct namefix *f, struct context *cx,
+			  const struct blockbatch_item *item, struct file *file,
+			  const void **block);
 
 /* Sets NAME to the name of inode INO in directory DIR in the nearest other
    checkpoint: 1, 0 if none has it. */
