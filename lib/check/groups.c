@@ -79,7 +79,8 @@ int groups_next(const struct groups *g, struct context *cx, uint64_t from,
 	return what.group >= from;
 }
 
-/* Compares a descriptor with a bitmap of USED bits.  Both are optional. */
+/* Compares a descriptor with a bitmap of USED bits.  Both are optional, but a group
+   with blocks has one of them. */
 static void judge_count(const struct groups *g,
 			const struct nilfs_palloc_group_desc *desc,
 			uint64_t group, uint32_t used, bool has_bitmap)
@@ -92,7 +93,10 @@ static void judge_count(const struct groups *g,
 	enum rule rule;
 
 	if (!desc) {
-		if (used)
+		if (!has_bitmap)
+			findings_broken(g->findings,
+					RULE_PALLOC_BITMAP_MISSING, place);
+		else if (used)
 			findings_differ(g->findings, RULE_PALLOC_DESC_MISSING,
 					place, 0, used);
 		return;

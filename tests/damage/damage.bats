@@ -211,6 +211,14 @@ names_no_more() {
 		"$corpus/many-snapshots-2k/image"
 }
 
+# 31053: an ifile that has lost its bitmap and the descriptors: nothing said that its
+# inodes are free, and no directory was rewritten.
+@test "an ifile without bitmaps is no sound one" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 31053 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/special/image"
+}
+
 # An older DAT: only with the numbers of the checkpoint file in use again the ifile is
 # read, the number of which is free, too. It was given to another block.
 @test "no log is written while numbers of blocks are free" {
