@@ -243,7 +243,36 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 	return err ? err : 1;
 }
 
-/* Repairs from the volume with the newest logs that lead to a super root. */
+/*
+ * Sets SB to a copy whose checksum does not match, but whose seed, block size and
+ * segments are those of logs of Q: 1, 0 if there is none.
+ */
+static int take_copy_of_logs(const struct fixer_job *job, const struct copies *s,
+			     const struct volscan *q, struct nilfs_super_block *sb)
+{
+	const struct volscan_volume *v;
+	struct nilfs_geometry geo;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		*sb = s->sb[i];
+		sb->s_bytes = le16_make(NILFS_SB_BYTES);
+		if (le16_get(sb->s_magic) != NILFS_SUPER_MAGIC ||
+		    super_geometry(sb, job->dev->size, &geo) != RULE_OK)
+			continue;
+		borrow_fields(sb, &s->sb[!i]);
+		sb->s_sum = le32_make(super_checksum(sb));
+		for (v = q->volumes; v < q->volumes + q->nvolumes; v++)
+			if (v->crc_seed == geo.crc_seed &&
+			    v->block_size == geo.block_size &&
+			    !(v->segment_blocks % geo.blocks_per_segment))
+				return 1;
+	}
+	return 0;
+}
+
+/* Repairs from the volume with the newest logs that lead to a super root; if no
+   such log is whole, with the layout of a copy that fits to other logs. */
 static int repair_by_logs(struct fixer_job *job, struct context *cx,
 			  const struct copies *s)
 {
@@ -270,6 +299,8 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 			if (q.volumes[i].nroots &&
 			    (!v || q.volumes[i].newest > v->newest))
 				v = &q.volumes[i];
+		if (!v && take_copy_of_logs(job, s, &q, &sb))
+			return fix_root_restore(job, cx, &sb);
 		if (!v)
 			return 0;
 		sb = *rest;

@@ -219,6 +219,14 @@ names_no_more() {
 		"$corpus/special/image"
 }
 
+# A superblock is wiped, the other one has two wrong bytes in the label, and each log
+# with a super root has wrong blocks.
+@test "a superblock with a wrong checksum has the layout if logs agree with it" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 27028 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/snapshots/image"
+}
+
 # An older DAT: only with the numbers of the checkpoint file in use again the ifile is
 # read, the number of which is free, too. It was given to another block.
 @test "no log is written while numbers of blocks are free" {
