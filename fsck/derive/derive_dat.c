@@ -197,6 +197,9 @@ static int is_contradicted(struct derive *v, struct context *cx,
 		       is_unused(v, blocknr);
 	if (trusts || (l && l->is_used && v->knows_used))
 		return 1;
+	/* Two logs and a pointer say the same. */
+	if (l && l->is_used && sparse_test(&v->contradicted, number))
+		return 1;
 	/* No pointer needs the entry: the summary has a checksum. */
 	if (!v->c->tree_broken && !sparse_test(&v->c->referenced, number))
 		return 1;

@@ -336,3 +336,23 @@ spoil_all() {
 	kernel_content
 	expect
 }
+
+# The entry of the SUFILE's only block leads to a block of a file, whose own entry is
+# wrong as well: no segment is known to be in use, and no other entry contradicts it.
+@test "an entry without a lifetime that leads to a block of another one" {
+	image=$PWD/image
+	mkdir tree
+	seq 9999 >tree/file
+	mkfs.nilfs2 -q --size 16M -B 64 -d tree "$image"
+	cp "$image" sound
+	read -r number < <(dump.nilfs2 bmap -b "$image" sufile |
+		awk '$NF == "data" { print $4 }')
+	read -r other block < <(dump.nilfs2 bmap -b "$image" /file |
+		awk '$NF == "data" { print $4, $5 }')
+	damage "dat:$number" "de_blocknr=$block" de_start=0 de_end=0
+	damage "dat:$other" de_blocknr=0 de_start=0 de_end=0
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"lost: nothing"* ]]
+	run -0 fsck.nilfs2 -fn "$image"
+	dump.nilfs2 cat "$image" /file | cmp - tree/file
+}
