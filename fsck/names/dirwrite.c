@@ -401,7 +401,7 @@ static int dirwrite_take_block(void *arg, struct context *cx,
 	if (known < 0)
 		return known;
 	ret = begin_block(w, cx, item, known ? walk.it.block : NULL);
-	w->readable &= !namecopies_of(w->f, item->vblocknr);
+	w->readable &= !namefix_copy_of(w->f, item->vblocknr);
 	while (known && !ret && entrywalk_next(&walk, &entry))
 		ret = dirwrite_take_entry(w, cx, &entry);
 	/* No entry of the block belongs to a directory. */

@@ -22,16 +22,6 @@
 
 #define COPIES_MOST 1024u /* limit of findings whose blocks are looked up */
 
-const void *namecopies_of(const struct namefix *f, uint64_t vblocknr)
-{
-	size_t i;
-
-	for (i = 0; i < f->ncopies; i++)
-		if (f->copies[i].vblocknr == vblocknr)
-			return f->copies[i].content;
-	return NULL;
-}
-
 /* Whether BLOCK is block ITEM of a directory, and has only names of inodes that
    exist. */
 static bool is_sound_block(struct namefix *f, const struct blockbatch_item *item,
@@ -164,7 +154,7 @@ int namecopies_find(struct namefix *f, struct context *cx,
 		if (!ret)
 			ret = blockmap_lookup(&dir.map, cx, item.blkoff,
 					      &item.vblocknr);
-		if (ret > 0 && !namecopies_of(f, item.vblocknr))
+		if (ret > 0 && !namefix_copy_of(f, item.vblocknr))
 			ret = find_copy(f, cx, &item, &dir);
 		ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	}

@@ -53,6 +53,16 @@ void namefix_note_rest(struct namefix *f)
 	}
 }
 
+const void *namefix_copy_of(const struct namefix *f, uint64_t vblocknr)
+{
+	size_t i;
+
+	for (i = 0; i < f->ncopies; i++)
+		if (f->copies[i].vblocknr == vblocknr)
+			return f->copies[i].content;
+	return NULL;
+}
+
 int namefix_walk(struct namefix *f, struct context *cx,
 		 const struct blockbatch_item *item, const void *data, int err,
 		 struct entrywalk *walk)
@@ -60,7 +70,7 @@ int namefix_walk(struct namefix *f, struct context *cx,
 	const struct snapblocks_block *b =
 		f->snap ? snapblocks_find(f->snap, item->vblocknr) : NULL;
 
-	const void *copy = namecopies_of(f, item->vblocknr);
+	const void *copy = namefix_copy_of(f, item->vblocknr);
 
 	fail_clear(cx);
 	if (b || copy)

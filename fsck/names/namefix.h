@@ -185,6 +185,9 @@ void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 /* Notes the number of omitted notes of each topic. */
 void namefix_note_rest(struct namefix *f);
 
+/* The content that namecopies_find() found for block VBLOCKNR, or NULL. */
+const void *namefix_copy_of(const struct namefix *f, uint64_t vblocknr);
+
 /*
  * Starts a walk over block ITEM of a directory, with content DATA, that of its
  * copy, or as changed by the repair of another snapshot: 1; 0 if it could not be
@@ -257,9 +260,6 @@ int othernames_redirect_entries(struct namefix *f, struct context *cx);
  */
 int namecopies_find(struct namefix *f, struct context *cx,
 		    const struct finding *fixes, size_t n);
-
-/* The content that namecopies_find() found for block VBLOCKNR, or NULL. */
-const void *namecopies_of(const struct namefix *f, uint64_t vblocknr);
 
 /* Starts the search below with the nearest checkpoints. */
 void othernames_begin(struct namefix *f);
