@@ -75,11 +75,19 @@ static void set_state(struct watch *w, enum watch_state state)
  * snapshots alone are not known here, so with them more is kept clean, but never more
  * than a twentieth of all segments besides the reserve.
  */
-static int find_limits(struct watch *w, struct context *cx, uint64_t segments)
+static int find_limits(struct watch *w, struct context *cx, uint64_t segments,
+		       uint64_t next_cno)
 {
 	const struct watch_options *o = w->o;
 	struct watch_status *s = w->s;
-	struct nilfs_cpinfo info;
+	struct nilfs_cpinfo info = { .ci_blocks_count = 0 };
+	struct nilfs_argv argv = {
+		.v_base = (uintptr_t)&info,
+		.v_nmembs = 1,
+		.v_size = sizeof(info),
+		.v_flags = NILFS_CHECKPOINT,
+		.v_index = next_cno - 1,
+	};
 	uint64_t live, least = o->reserve + 1, free, part;
 	int ret;
 
@@ -88,14 +96,10 @@ static int find_limits(struct watch *w, struct context *cx, uint64_t segments)
 		s->high = o->high;
 		return 0;
 	}
-	ret = live_latest(w->live, cx, &info);
-	/* It was deleted, and the next one is not written yet. */
-	if (ret == -ENOENT) {
-		fail_clear(cx);
-		info.ci_blocks_count = 0;
-		ret = s->high ? 1 : 0;
-	}
-	if (ret)
+	ret = live_request(w->live, cx, NILFS_IOCTL_GET_CPINFO, &argv);
+	/* Without a latest checkpoint: it was deleted, and the next one is not written
+	   yet. */
+	if (ret < 0 || (argv.v_nmembs != 1 && s->high))
 		return ret < 0 ? ret : 0;
 	/* Metadata is less than a thirty-second of it. */
 	live = (info.ci_blocks_count + info.ci_blocks_count / 32) /
@@ -243,7 +247,7 @@ static int look(struct watch *w, struct context *cx)
 	if (!ret)
 		ret = live_request(w->live, cx, NILFS_IOCTL_GET_CPSTAT, &cps);
 	if (!ret)
-		ret = find_limits(w, cx, stat.ss_nsegs);
+		ret = find_limits(w, cx, stat.ss_nsegs, cps.cs_cno);
 	if (ret)
 		return ret;
 	s->segments = stat.ss_nsegs;

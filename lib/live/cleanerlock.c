@@ -52,7 +52,8 @@ struct cleanerlock {
 /* The processes that have mapped the file of a semaphore. */
 struct users {
 	char text[200];		/* "123 (nilfs_cleanerd), 124 (...)" */
-	bool any, waits;	/* one of them waits, or may: not all kernels tell */
+	bool any, waits;	/* one of them waits, or may: not each
+				   kernel shows it */
 	bool owner;		/* one of them does not */
 	long daemon;		/* nilfs_cleanerd, or 0 */
 };
@@ -166,21 +167,10 @@ long cleanerlock_daemon(const struct live *l)
 	return u.daemon;
 }
 
-/* Lets others take the lock of C first, if there are any, for a second. */
-static void yield_to_others(const struct cleanerlock *c, struct context *cx)
-{
-	struct users u;
-	int i;
-
-	for (i = 0; i < YIELDS && !context_cancelled(cx); i++) {
-		find_users(&u, c->file);
-		if (!u.any)
-			break;
-		usleep(PAUSE_MS * 1000);
-	}
-}
-
-/* Waits at most SECONDS for the semaphore of C, which is open. */
+/*
+ * Waits for the semaphore of C: first up to a second in which others, if there are any,
+ * may take it, then at most SECONDS.
+ */
 static int wait_for(struct cleanerlock *c, struct context *cx, unsigned int seconds)
 {
 	uint64_t tries = (uint64_t)seconds * (1000 / PAUSE_MS), i;
@@ -189,6 +179,12 @@ static int wait_for(struct cleanerlock *c, struct context *cx, unsigned int seco
 	struct users u;
 	int ret = 0;
 
+	for (i = 0; i < YIELDS && !context_cancelled(cx); i++) {
+		find_users(&u, c->file);
+		if (!u.any)
+			break;
+		usleep(PAUSE_MS * 1000);
+	}
 	for (i = 0; !ret; i++) {
 		/* A short time, in the system call that add_user() finds. */
 		clock_gettime(CLOCK_REALTIME, &end);
@@ -227,7 +223,6 @@ int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 		return fail(cx, -ENOMEM, "%s: lock of the cleaner", l->dir);
 	c->live = l;
 	find_names(l, name, c->file);
-	yield_to_others(c, cx);
 	c->sem = sem_open(name, O_CREAT, S_IRWXU, 1);
 	if (c->sem == SEM_FAILED) {
 		ret = fail(cx, -errno, "%s: lock of the cleaner: %s", l->dir,
@@ -253,7 +248,6 @@ int cleanerlock_lend(struct cleanerlock *c, struct context *cx)
 		return 0;
 	c->held = false;
 	sem_post(c->sem);
-	yield_to_others(c, cx);
 	/* Whatever has it, the job goes on after that, or a signal ends it. */
 	ret = wait_for(c, cx, UINT_MAX);
 	return ret ? ret : 1;

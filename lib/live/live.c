@@ -133,26 +133,6 @@ int live_sync(const struct live *l, struct context *cx, uint64_t *cno)
 	return ret;
 }
 
-int live_latest(const struct live *l, struct context *cx, struct nilfs_cpinfo *info)
-{
-	struct nilfs_cpstat stat;
-	struct nilfs_argv argv = {
-		.v_base = (uintptr_t)info,
-		.v_nmembs = 1,
-		.v_size = sizeof(*info),
-		.v_flags = NILFS_CHECKPOINT,
-	};
-	int ret = live_request(l, cx, NILFS_IOCTL_GET_CPSTAT, &stat);
-
-	/* The number of the next one. */
-	argv.v_index = ret ? 0 : stat.cs_cno - 1;
-	if (!ret)
-		ret = live_request(l, cx, NILFS_IOCTL_GET_CPINFO, &argv);
-	if (!ret && argv.v_nmembs != 1)
-		ret = fail(cx, -ENOENT, "%s: the latest checkpoint", l->dir);
-	return ret;
-}
-
 int live_each_checkpoint(const struct live *l, struct context *cx, unsigned int mode,
 			 live_checkpoint *each, void *arg)
 {

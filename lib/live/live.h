@@ -61,9 +61,6 @@ int live_permitted(const struct live *l, struct context *cx);
  */
 int live_sync(const struct live *l, struct context *cx, uint64_t *cno);
 
-/* Reads *INFO of the latest checkpoint. */
-int live_latest(const struct live *l, struct context *cx, struct nilfs_cpinfo *info);
-
 /* One checkpoint, for the caller's ARG: 0, or -errno, which ends the list. */
 typedef int live_checkpoint(void *arg, struct context *cx,
 			    const struct nilfs_cpinfo *info);
