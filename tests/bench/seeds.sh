@@ -420,7 +420,7 @@ trace_of() {
 
 	shift 3
 	[ "$awk" = loads.awk ] || format=${name%-*}
-	awk -v seed="$seed" -v blocks=$front_blocks \
+	awk -v seed="$seed" -v blocks="$front_blocks" \
 		-v writes=$((10 * front_blocks)) "$@" \
 		-f "$here/seeds/$awk" >"$scratch/seeds/$name"
 	echo "-t $scratch/seeds/$name --trace-format $format --warm-up 50%"
