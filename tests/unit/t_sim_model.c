@@ -71,10 +71,11 @@ static int act(struct model *m, struct simvol *v, struct simclean *k,
 	return 0;
 }
 
-/* The others are held against another simulator: t_sim_place. */
+/* The others are held against another simulator, or theory: t_sim_place,
+   t_sim_residual. */
 static bool has_model(const struct simplace_kind *kind)
 {
-	return !kind->classify && !kind->ask;
+	return !kind->classify && !kind->ask && !kind->words;
 }
 
 static void make_config(struct simvol_config *c, struct simrandom *r)

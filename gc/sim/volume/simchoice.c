@@ -15,6 +15,14 @@
  *
  * cost-benefit-data: Rosenblum and Ousterhout, TOCS 10(1), 1992: the age of a
  * segment is that of its youngest data, which moving does not change.
+ *
+ * marginal, not published elsewhere: in a class of L blocks, each of which dies at
+ * rate r, victims with a live share u cost r L u / (1 - u) moves in a unit of time
+ * and keep L ln(1 / u) / (1 - u) places.  A segment less costs the ratio of the
+ * derivatives, r u / (1 - u + u ln u).  Moves are fewest when that is equal in
+ * all classes, so the victim is the segment where it is least.  r is the geometric
+ * mean of the rate measured for the log of the segment, and of that by which the
+ * segment itself has come to u.
  */
 #include "gc/sim/volume/simchoice.h"
 
@@ -24,7 +32,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "gc/sim/volume/simresidual.h"
+#include "gc/sim/volume/simvol.h"
 
 /* Random draws without a candidate, after which the next candidate is used. */
 #define DRAWS 64u
@@ -225,6 +233,66 @@ static int64_t choose_by_age(struct simchoice *c)
 	return best >= 0 ? best : choose_of_all(c);
 }
 
+/* Measures how fast blocks die, by log; older deaths and times fade. */
+static void measure_rates(struct simchoice *c)
+{
+	const struct simvol *v = c->vol;
+	double time = (double)(v->totals.user - c->measured);
+	double keep = exp(-time / (double)v->config.data);
+	double live[SIMVOL_LOGS] = { 0 };
+	uint32_t i;
+
+	if (time <= 0)
+		return;
+	c->measured = v->totals.user;
+	for (i = 0; i < v->config.nsegments; i++)
+		live[v->origin[i].log] += v->needed[i];
+	for (i = 0; i < SIMVOL_LOGS; i++) {
+		struct simchoice_rate *r = &c->rates[i];
+
+		r->times = keep * r->times + time * live[i];
+		r->deaths = keep * r->deaths + (double)(v->died[i] - r->seen);
+		r->seen = v->died[i];
+	}
+}
+
+/* The inverse of what a segment less costs: see above. */
+static double worth_of(const struct simchoice *c, uint32_t segnum)
+{
+	const struct simvol *v = c->vol;
+	const struct simchoice_rate *r = &c->rates[v->origin[segnum].log];
+	double data = (double)v->config.data, age, of_log, own, u;
+
+	u = (double)v->needed[segnum] / v->segments[segnum].blocks;
+	if (u <= 0 || u >= 1)
+		return u <= 0 ? INFINITY : 0;
+	age = (double)(v->totals.user - v->origin[segnum].ended) + 1;
+	/* One death more, of as many blocks as are written meanwhile. */
+	of_log = (r->deaths + 1) / (r->times + data);
+	own = -log(u) / age;
+	return (1 - u + u * log(u)) / (u * sqrt(of_log * own));
+}
+
+/* The segment where one less costs the fewest moves, with any placement. */
+static int64_t choose_marginal(struct simchoice *c)
+{
+	double best = -1, worth;
+	int64_t victim = -1;
+	uint32_t i;
+
+	measure_rates(c);
+	for (i = 0; i < c->vol->config.nsegments; i++) {
+		if (!is_candidate(c, i))
+			continue;
+		worth = worth_of(c, i);
+		if (worth > best) {
+			best = worth;
+			victim = i;
+		}
+	}
+	return victim;
+}
+
 /* By Van Houdt more choices gain little. */
 #define CHOICES 10u
 #define WINDOW 100u
@@ -255,7 +323,7 @@ static const struct simchoice_kind kinds[] = {
 	  .data_ages = true, .pick = choose_of_all },
 	{ { "marginal", "where a segment less costs the fewest moves",
 	    policy_dead, false, false },
-	  .pick = simresidual_pick },
+	  .pick = choose_marginal },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

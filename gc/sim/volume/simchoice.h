@@ -64,7 +64,7 @@ struct simchoice_config {
 	uint64_t seed;		/* for random policies */
 };
 
-/* How fast the blocks of a log die, by measurement: see simresidual.c. */
+/* How fast the blocks of a log die, by measurement: for marginal. */
 struct simchoice_rate {
 	double deaths, times;	/* of blocks, which fade */
 	uint64_t seen;		/* of struct simvol.died */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The placement residual, and the policy marginal.  Neither was published
- * elsewhere.
+ * The placement residual, which was not published elsewhere.
  *
- * residual: classes are of equal ratio by the expected residual life of a block,
+ * Classes are of equal ratio by the expected residual life of a block,
  * its life plus three times the time since it was written.  Its life is the
  * geometric mean of the one before and the interval that ends with a write or a
  * trim, so that it follows a change of a factor of a thousand within a few
@@ -18,14 +17,6 @@
  * around after 256 times the data was written, and the logarithm of its life.
  * A block that was not written for longer may so be taken for a younger one, and
  * is in a class of shorter lives until it is moved again.
- *
- * marginal: in a class of L blocks, each of which dies at rate r, victims with a
- * live share u cost r L u / (1 - u) moves in a unit of time and keep
- * L ln(1 / u) / (1 - u) places.  A segment less costs the ratio of the
- * derivatives, r u / (1 - u + u ln u).  Moves are fewest when that is equal in
- * all classes, so the victim is the segment where it is least.  r is the
- * geometric mean of the rate measured for the log of the segment, and of that by
- * which the segment itself has come to u.
  */
 #include "gc/sim/volume/simresidual.h"
 
@@ -42,10 +33,10 @@
 #define PER_DOUBLING 32.0	/* steps of a life */
 #define LIFE_MAX ((1 << (32 - TIME_BITS)) - 1)
 
-/* The last class begins at so many times the data; the others end at quarters. */
 /* A class with a smaller share of the blocks, one in so many, has no log. */
 #define SHARE 32u
 
+/* The last class begins at so many times the data; the others end at quarters. */
 #define LAST_CLASS 8.0
 #define RATIO 4.0
 /*
@@ -173,63 +164,4 @@ unsigned int simresidual_choose(struct simvol *v, uint32_t id,
 	if (over < 0)
 		over = 0;
 	return log_for(v, over < last ? last - (uint32_t)over : 0);
-}
-
-/* Measures how fast blocks die, by log; older deaths and times fade. */
-static void measure_rates(struct simchoice *c)
-{
-	const struct simvol *v = c->vol;
-	double time = (double)(v->totals.user - c->measured);
-	double keep = exp(-time / (double)v->config.data);
-	double live[SIMVOL_LOGS] = { 0 };
-	uint32_t i;
-
-	if (time <= 0)
-		return;
-	c->measured = v->totals.user;
-	for (i = 0; i < v->config.nsegments; i++)
-		live[v->origin[i].log] += v->needed[i];
-	for (i = 0; i < SIMVOL_LOGS; i++) {
-		struct simchoice_rate *r = &c->rates[i];
-
-		r->times = keep * r->times + time * live[i];
-		r->deaths = keep * r->deaths + (double)(v->died[i] - r->seen);
-		r->seen = v->died[i];
-	}
-}
-
-/* The inverse of what a segment less costs: see above. */
-static double worth_of(const struct simchoice *c, uint32_t segnum)
-{
-	const struct simvol *v = c->vol;
-	const struct simchoice_rate *r = &c->rates[v->origin[segnum].log];
-	double data = (double)v->config.data, age, of_log, own, u;
-
-	u = (double)v->needed[segnum] / v->segments[segnum].blocks;
-	if (u <= 0 || u >= 1)
-		return u <= 0 ? INFINITY : 0;
-	age = (double)(v->totals.user - v->origin[segnum].ended) + 1;
-	/* One death more, of as many blocks as are written meanwhile. */
-	of_log = (r->deaths + 1) / (r->times + data);
-	own = -log(u) / age;
-	return (1 - u + u * log(u)) / (u * sqrt(of_log * own));
-}
-
-int64_t simresidual_pick(struct simchoice *c)
-{
-	double best = -1, worth;
-	int64_t victim = -1;
-	uint32_t i;
-
-	measure_rates(c);
-	for (i = 0; i < c->vol->config.nsegments; i++) {
-		if (c->taken[i] || !simchoice_is_rich(c, i))
-			continue;
-		worth = worth_of(c, i);
-		if (worth > best) {
-			best = worth;
-			victim = i;
-		}
-	}
-	return victim;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The placement residual, by expected residual lives of blocks, and the policy
- * marginal, by what a segment less costs.  simresidual.c has both formulas.
+ * The placement residual, by expected residual lives of blocks.
  *
- * All but simresidual_pick() are members of struct simplace_kind, which
- * describes them.
+ * The functions are members of struct simplace_kind, which describes them.
  */
 #ifndef NILFS2_GC_SIM_SIMRESIDUAL_H
 #define NILFS2_GC_SIM_SIMRESIDUAL_H
@@ -12,7 +10,6 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/sim/volume/simchoice.h"
 #include "gc/sim/volume/simplace.h"
 
 int simresidual_open(struct simvol *v, struct context *cx);
@@ -20,8 +17,5 @@ void simresidual_close(struct simplace *p);
 unsigned int simresidual_choose(struct simvol *v, uint32_t id,
 				enum simplace_cause why);
 void simresidual_forget(struct simvol *v, uint32_t id);
-
-/* The victim of marginal, with any placement: its number, or -1. */
-int64_t simresidual_pick(struct simchoice *c);
 
 #endif
