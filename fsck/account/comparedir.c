@@ -378,7 +378,8 @@ static bool is_former(const struct comparedir *d, struct context *cx,
 }
 
 /* Adds NAME of inode INO in directory DIR if a repair makes such names for
-   inodes that lost theirs: "#12", or "NAME~1" if NAME is in use. */
+   inodes that lost theirs: "#12", or "NAME~1" if NAME is in use, or was when the
+   repair began. */
 static int compare_number(const struct comparedir *d, struct context *cx,
 			  uint64_t dir, uint64_t ino, const char *name,
 			  size_t len)
@@ -387,6 +388,7 @@ static int compare_number(const struct comparedir *d, struct context *cx,
 	char number[32];
 	size_t n = (size_t)snprintf(number, sizeof(number), "#%" PRIu64, ino);
 	size_t at = len;
+	struct file before;
 	uint64_t other;
 	bool is_made = len >= n && !memcmp(name, number, n);
 
@@ -394,7 +396,9 @@ static int compare_number(const struct comparedir *d, struct context *cx,
 		at--;
 	at -= at > 1 && name[at - 1] == '#';
 	if (!is_made && at > 1 && at < len && name[at - 1] == '~')
-		is_made = !dir_lookup(d->after, cx, name, at - 1, &other);
+		is_made = !dir_lookup(d->after, cx, name, at - 1, &other) ||
+			  (!root_file(&d->s->roots[0], cx, dir, &before) &&
+			   !dir_lookup(&before, cx, name, at - 1, &other));
 	fail_clear(cx);
 	if (!is_made)
 		return 0;

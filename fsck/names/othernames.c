@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
@@ -284,17 +285,31 @@ int othernames_add_missing(struct namefix *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether ENTRY leads to an inode with too many names, or to none. */
-static bool is_suspect(const struct entrywalk_entry *entry)
+/*
+ * Whether ENTRY of directory OWNER of the list leads to an inode with too many names, or
+ * to none.  An entry of another type leads to a directory that has a name elsewhere.
+ */
+static bool is_suspect(const struct namefix *f, size_t owner,
+		       const struct entrywalk_entry *entry)
 {
 	const struct inodelist_row *row = &entry->row;
 	uint8_t kind = row->chunk ? row->chunk->kind[row->at] : 0;
+	uint64_t pair;
+	size_t child, i;
 
 	if (entry->bad_name || entry->fate != ENTRYWALK_NAME)
 		return !entry->bad_name && (entry->fate == ENTRYWALK_RESERVED ||
 					    entry->fate == ENTRYWALK_DANGLING);
-	return !inodelist_is_dir(kind) && !(kind & INODELIST_REFUSED) &&
-	       row->chunk->names[row->at] > row->chunk->links[row->at];
+	if (kind & INODELIST_REFUSED)
+		return false;
+	if (!inodelist_is_dir(kind))
+		return row->chunk->names[row->at] > row->chunk->links[row->at];
+	child = inodelist_find_dir(&f->n.list, entry->e.ino);
+	pair = (uint64_t)child << 32 | owner;
+	i = search_lower_bound(f->others, f->nothers, pair);
+	return entry->e.type != NILFS_FT_DIR && row->chunk->names[row->at] > 1 &&
+	       (f->n.list.dirs[child].parent != owner + 1 ||
+		(i < f->nothers && f->others[i] == pair));
 }
 
 /*
@@ -408,7 +423,7 @@ static int redirect_block(void *arg, struct context *cx,
 	if (doubted)
 		*flags |= NAMEFIX_LOSES_NAMES;
 	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
-		if (!is_suspect(&entry))
+		if (!is_suspect(f, item->owner, &entry))
 			continue;
 		ret = find_meant(f, cx, item, &from_start, &entry, doubted,
 				 &ino);

@@ -246,6 +246,20 @@ sizes() {
 	done
 }
 
+# Directory 12 has a name of its own, and the entry still has the type of a link.
+@test "a name in a snapshot that leads to a directory gets its own inode again" {
+	image=$(copy_image snapshots)
+	trees_of "$image" >trees.sound
+	dump.nilfs2 set -q --expert -c 21 "$image" dirent:/soft inode=12 >/dev/null
+	run -4 fsck.nilfs2 -fn "$image"
+	run -1 fsck.nilfs2 -fy --undo-file undo "$image"
+	echo "$output"
+	[[ $output == *"checkpoint 21: "*"'soft' leads to inode "*" again, not 12"* ]]
+	[[ $output == *"lost: nothing"* ]]
+	run -0 fsck.nilfs2 -fn "$image"
+	diff trees.sound <(trees_of "$image")
+}
+
 @test "what is lost of a snapshot is reported, and the snapshot is kept" {
 	begin snapshots
 	mv "$image" sound
