@@ -565,7 +565,7 @@ begin_beside_node() {
 # that had the name has another one.
 @test "a name that was in use when its inode lost it is reported as lost" {
 	image=$(copy_image snapshots)
-	ino=$(dump.nilfs2 ls -c 21 -di "$image" /soft | awk 'END { print $1 }')
+	ino=$(dump.nilfs2 ls -c 21 -i "$image" / | awk '$2 == "soft" { print $1 }')
 	dump.nilfs2 set -q --expert -c 21 "$image" dirent:/soft inode=12 file_type=2 \
 		>/dev/null
 	run -1 fsck.nilfs2 -fy "$image"
