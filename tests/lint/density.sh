@@ -14,9 +14,9 @@
 # and its copies as proof: 450; the shell (dump/shell): 1,500; logs of interrupted jobs,
 # and states tried: 250; what a mounted volume keeps, and messages that name the next
 # command: 140; checks of a repair that are used again: 320; the copies of directory
-# blocks, and layouts and entries that logs prove (fsck): 340; the placement by residual
+# blocks, and layouts and entries that logs prove (fsck): 375; the placement by residual
 # lives (gc/sim): 300; the lock that is lent, and limits by what is in use (gc/live): 150.
-most_lines=127170
+most_lines=127205
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
