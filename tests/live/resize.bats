@@ -19,7 +19,7 @@ resize_guest() {
 @test "gc.nilfs2 shrinks a mounted volume while it is written" {
 	live_volume
 	resize_guest <<-'EOF'
-		perl $live/writer.pl $MNT 1 /mnt/tmp/model &
+		perl $live/writer.pl full=1 $MNT 1 /mnt/tmp/model &
 		writer=$!
 		wait_until writes_after 280
 		gc.nilfs2 -n --shrink=48M --protect 0 $MNT || exit

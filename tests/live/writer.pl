@@ -22,7 +22,7 @@
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
-use Errno 'ENOSPC';
+use Errno qw(ENOENT ENOSPC);
 use Fcntl;
 use IO::Handle;
 
@@ -76,10 +76,17 @@ sub checkpoint {
 	return $volume, unpack 'Q', $cno;
 }
 
+# Without the lock of the cleaner, a run that begins after the checkpoint may delete it.
 sub snapshot {
-	my ($volume, $cno) = checkpoint();
-	sums("$model.$cno");
-	ioctl $volume, 0x40106e80, pack 'QLL', $cno, 1, 0 or die "snapshot: $!\n";
+	for (1 .. 20) {
+		my ($volume, $cno) = checkpoint();
+		sums("$model.$cno");
+		return if ioctl $volume, 0x40106e80, pack 'QLL', $cno, 1, 0;
+		my $error = $!;
+		unlink "$model.$cno";
+		die "snapshot: $error\n" if $error != ENOENT;
+	}
+	die "snapshot: no checkpoint stays\n";
 }
 
 # Adds lines to the journal, which are kept if the power is cut now.
