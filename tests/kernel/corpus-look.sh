@@ -48,6 +48,8 @@ latest() {
 	nilfs_mount -o ro,norecovery "$DEV1"
 	file_blocks
 	state "$DEV1" ''
+	# Segments written in the present second are protected even so.
+	sleep 1
 	lssu -a -l -p 0 "$DEV1" >"$SHARE/lssu-l"
 	lscp -s "$DEV1" | awk 'NR > 1 { print $1 }' >/mnt/tmp/snapshots
 	tree manifest
