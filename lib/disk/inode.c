@@ -9,11 +9,13 @@
  */
 #include "disk/inode.h"
 
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define NSEC_PER_SEC 1000000000u
 #define SECTOR_BYTES 512u
+#define TIME_MAX (UINT64_C(1) << 36) /* seconds */
 
 struct inode_time inode_ctime(const struct nilfs_inode *inode)
 {
@@ -116,6 +118,11 @@ unsigned int inode_signs(const struct nilfs_geometry *g,
 			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
 		!le16_get(inode->i_links_count) ||
 			le16_get(inode->i_links_count) > NILFS_LINK_MAX,
+		/* What users cannot set: the time, here 2,000 years from 1970;
+		   attributes, and flags that FS_IOC_SETFLAGS does not take. */
+		(le64_get(inode->i_ctime) + TIME_MAX) / 2 >= TIME_MAX,
+		le64_get(inode->i_xattr) ||
+			le32_get(inode->i_flags) & ~(uint32_t)FS_FL_USER_VISIBLE,
 	};
 	unsigned int i, n = 0;
 

@@ -188,6 +188,13 @@ names_no_more() {
 		"$corpus/special/image"
 }
 
+# 32037: a block of the ifile and one of a directory have changed places.
+@test "the entries of a directory are not taken for inodes" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 --options \
+		--seed 32037 --fail refused,gone,LOST,false,option,status,crash \
+		"$corpus/special/image"
+}
+
 # The volume was written to a wrong place, over itself: the logs of all but the first
 # state are found, but not what they lead to.
 @test "an old state is found behind copies of newer ones" {
