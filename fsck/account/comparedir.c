@@ -377,9 +377,8 @@ static bool is_former(const struct comparedir *d, struct context *cx,
 	return found;
 }
 
-/* Adds NAME of inode INO in directory DIR if a repair makes such names for
-   inodes that lost theirs: "#12", or "NAME~1" if NAME is in use, or was when the
-   repair began. */
+/* Adds NAME of inode INO in directory DIR if a repair makes such names for inodes
+   that lost theirs: "#12", or "NAME~1" if NAME is in use, or was before. */
 static int compare_number(const struct comparedir *d, struct context *cx,
 			  uint64_t dir, uint64_t ino, const char *name,
 			  size_t len)
@@ -400,9 +399,7 @@ static int compare_number(const struct comparedir *d, struct context *cx,
 			  (!root_file(&d->s->roots[0], cx, dir, &before) &&
 			   !dir_lookup(&before, cx, name, at - 1, &other));
 	fail_clear(cx);
-	if (!is_made)
-		return 0;
-	return sides_add_loss(d->s, cx, d->state, &loss, name, len);
+	return is_made ? sides_add_loss(d->s, cx, d->state, &loss, name, len) : 0;
 }
 
 /* Notes the names in block BLKOFF after the repair. If its former content

@@ -196,10 +196,17 @@ start_watcher() {
 		>/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-)
 }
 
+# Its helper processes may have the images open a moment longer than itself.
 power_off() {
+	local i
+
 	[ -n "$guest" ] || return
 	kill -KILL -- "-$guest" 2>/dev/null
 	wait "$guest" 2>/dev/null
+	for ((i = 0; i < 200; i++)); do
+		ps -o stat= --sid "$guest" | grep -qv '^Z' || break
+		sleep 0.02
+	done
 	guest=
 }
 
