@@ -72,7 +72,6 @@ void call_close(struct call *c)
 	free(c->bdescs);
 	free(c->periods);
 	free(c->freed);
-	free(c->entries);
 	free(c->victims);
 	volume_close(c->vol);
 	*c = (struct call){ .vol = NULL };
@@ -94,18 +93,6 @@ uint64_t call_held(const struct call *c)
 }
 
 /*
- * Blocks of the cpfile that are written as checkpoints are deleted.  The kernel removes
- * blocks that are left without checkpoints (nilfs_cpfile_delete_checkpoints()), so it
- * writes those at the two ends of a period, and no more than there are.
- */
-static uint64_t checkpoint_blocks(const struct call *c)
-{
-	uint64_t n = 2 * c->n.periods;
-
-	return n < c->checkpoint_blocks ? n : c->checkpoint_blocks;
-}
-
-/*
  * Blocks of files and of the DAT; its bitmaps and nodes; blocks of the SUFILE, and of
  * the cpfile where checkpoints are deleted; the ifile, headers and the super root; and
  * summaries.
@@ -113,28 +100,9 @@ static uint64_t checkpoint_blocks(const struct call *c)
 uint64_t call_need(const struct call *c)
 {
 	uint64_t n = call_blocks(c) + c->n.entries + c->n.entries / 8 +
-		     c->n.victims + checkpoint_blocks(c) + 16;
+		     c->n.victims + c->n.periods + 16;
 
 	return n + n / 32 + 1;
-}
-
-/* Lists what is kept, as it is when a call is begun, and counts blocks of the cpfile. */
-static int begin_call(struct call *c, struct context *cx)
-{
-	uint64_t per_block = c->vol->geo.block_size / c->vol->geo.checkpoint_size;
-	struct nilfs_cpstat stat;
-	int ret = live_request(c->live, cx, NILFS_IOCTL_GET_CPSTAT, &stat);
-
-	if (ret)
-		return ret;
-	/* At worst each is in a block of its own. */
-	c->checkpoint_blocks = stat.cs_cno / per_block + 1;
-	if (stat.cs_ncps < c->checkpoint_blocks)
-		c->checkpoint_blocks = stat.cs_ncps;
-	/* Snapshots may be made and deleted between calls. */
-	free(c->kept.snapshots);
-	return live_checkpoints(c->live, cx, NILFS_SNAPSHOT, &c->kept.snapshots,
-				&c->kept.nsnapshots);
 }
 
 /*
@@ -225,26 +193,6 @@ static int compare_vblocknr(const void *a, const void *b)
 }
 
 /*
- * Counts the block of the DAT that is changed if the entry of NUMBER gets another
- * position, or if NUMBER is freed, which changes a bitmap alone.  The first N of the
- * list are those of other victims, sorted; numbers of a victim are ascending.
- */
-static int add_entry_block(struct call *c, struct context *cx, size_t n,
-			   uint64_t number, bool freed)
-{
-	uint64_t size = c->vol->geo.block_size;
-	uint64_t block = freed ? number / (size * 8) * 2 + 1 :
-			 number / (size / sizeof(struct nilfs_dat_entry)) * 2;
-
-	if (block == c->last_block[freed])
-		return 0;
-	c->last_block[freed] = block;
-	if (n && bsearch(&block, c->entries, n, sizeof(block), sort_compare_number))
-		return 0;
-	return array_push(cx, &c->entries, &c->n.entries, &c->room.entries, block);
-}
-
-/*
  * Of the vdescs from FROM on keeps those that are live, and lists the numbers and the
  * periods of dead ones.  Blocks that are not at the position of their entry were moved
  * or rewritten, and are left out.
@@ -255,7 +203,7 @@ static int sort_out_vdescs(struct call *c, struct context *cx, size_t from)
 	struct nilfs_vdesc *v = c->vdescs + from, *end = v + n;
 	struct nilfs_vinfo *info = malloc((n ? n : 1) * sizeof(*info));
 	struct nilfs_dat_entry de;
-	size_t nentries = c->n.entries;
+	uint64_t block = UINT64_MAX, per_block = c->vol->geo.block_size / sizeof(de);
 	int ret = 0;
 
 	if (!info)
@@ -266,10 +214,11 @@ static int sort_out_vdescs(struct call *c, struct context *cx, size_t from)
 	if (n)
 		ret = ask(c, cx, NILFS_IOCTL_GET_VINFO, info, n);
 	c->n.vdescs = from;
-	c->last_block[0] = c->last_block[1] = UINT64_MAX;
 	for (i = 0; v < end && !ret; v++, i++) {
 		if (info[i].vi_blocknr != v->vd_blocknr)
 			continue;
+		c->n.entries += v->vd_vblocknr / per_block != block;
+		block = v->vd_vblocknr / per_block;
 		de = (struct nilfs_dat_entry){
 			.de_blocknr = le64_make(info[i].vi_blocknr),
 			.de_start = le64_make(info[i].vi_start),
@@ -282,15 +231,10 @@ static int sort_out_vdescs(struct call *c, struct context *cx, size_t from)
 		    (v->vd_cno &&
 		     liveness_of_entry(&c->kept, &de) != LIVENESS_DEAD)) {
 			c->vdescs[c->n.vdescs++] = *v;
-			ret = add_entry_block(c, cx, nentries, v->vd_vblocknr,
-					      false);
 			continue;
 		}
 		ret = array_push(cx, &c->freed, &c->n.freed, &c->room.freed,
 				 v->vd_vblocknr);
-		if (!ret)
-			ret = add_entry_block(c, cx, nentries, v->vd_vblocknr,
-					      true);
 		if (!ret && v->vd_cno &&
 		    v->vd_period.p_start < v->vd_period.p_end)
 			ret = array_push(cx, &c->periods, &c->n.periods,
@@ -355,8 +299,12 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 	struct log log;
 	int ret = 0;
 
-	if (!before.victims)
-		ret = begin_call(c, cx);
+	/* Snapshots may be made and deleted between calls. */
+	if (!before.victims) {
+		free(c->kept.snapshots);
+		ret = live_checkpoints(c->live, cx, NILFS_SNAPSHOT,
+				       &c->kept.snapshots, &c->kept.nsnapshots);
+	}
 	if (!ret)
 		ret = look_at(c, cx, segnum, &v);
 	if (ret < 0)
@@ -390,11 +338,8 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 		ret = CALL_LARGE;
 	if (!ret && c->verify)
 		ret = verify_logs(c, cx, &v, &before);
-	if (!ret) {
-		sort_in_place(c->entries, c->n.entries, sizeof(*c->entries),
-			      sort_compare_number);
+	if (!ret)
 		return CALL_TAKEN;
-	}
 	c->n = before;
 	return ret == -EUCLEAN || ret == -EIO || ret == -ENOENT ? CALL_DAMAGED :
 								  ret;

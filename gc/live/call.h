@@ -41,11 +41,9 @@ struct call {
 	uint64_t *freed;	/* virtual numbers */
 	struct call_victim *victims;
 	struct call_size {
-		size_t vdescs, bdescs, periods, freed, victims, entries;
+		size_t vdescs, bdescs, periods, freed, victims;
+		size_t entries;		/* blocks of the DAT that are changed */
 	} n, room;
-	uint64_t *entries;	/* blocks of the DAT that are changed, each once */
-	uint64_t last_block[2];	/* of these, of the victim that is added */
-	uint64_t checkpoint_blocks;	/* of the cpfile, at most */
 	struct summary summary;
 };
 
